@@ -1,0 +1,13 @@
+// apic.h - the local APIC and the I/O APICs; the 8259s are switched off.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "acpi.h"
+
+// Mask the 8259s, switch the local APIC on (x2APIC mode is kept when firmware
+// left it on), mask every I/O APIC input. Without a MADT: E_NODEV, no
+// device interrupts, sources are polled.
+int apic_init(const struct acpi *acpi);
+void apic_end_of_interrupt(void);
+u32 apic_id(void);
+// Send legacy IRQ (0..15) to vector on this core, with the MADT's overrides.
+int must_check apic_route_irq(u32 irq, u8 vector);

@@ -1,0 +1,20 @@
+// console.h - text out to every sink, typed bytes in from every source.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../include/ingot.h"
+
+// Where text goes: the serial port, later the screen.
+struct console_sink {
+    const char *name; // what console= calls it
+    void (*write)(const char *text, u64 len);
+};
+
+enum { CONSOLE_SINKS = 4 };
+
+void console_add_sink(const struct console_sink *sink);
+// Keep only the sinks that a comma-separated list names; an empty list, or one
+// that names none that exists, keeps all.
+void console_choose(const char *list);
+void console_write(const char *text, u64 len);
+void console_printf(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));

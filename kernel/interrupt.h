@@ -1,0 +1,26 @@
+// interrupt.h - the IDT: exceptions are reported, device interrupts handled.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../include/ingot.h"
+
+// As isr.asm leaves them on the interrupt stack.
+struct registers {
+    u64 r15, r14, r13, r12, r11, r10, r9, r8;
+    u64 rbp, rdi, rsi, rdx, rcx, rbx, rax;
+    u64 vector, error;
+    u64 rip, cs, rflags, rsp, ss;
+};
+
+enum {
+    VECTOR_IRQ_BASE = 0x20, // 0x20..0x2F: legacy IRQs, wherever they come from
+    VECTOR_PIC_BASE = 0x30, // where a masked 8259 would land: ignored
+    VECTOR_DEVICE = 0x40,   // first vector for MSI
+    VECTOR_SPURIOUS = 0xFF,
+};
+
+typedef void interrupt_handler(void *context);
+
+void interrupt_init(void); // from here on an exception is a report
+// Handle a vector with fn(context). Called with interrupts off.
+void interrupt_set_handler(u8 vector, interrupt_handler *fn, void *context);
+u64 interrupt_count(void); // device interrupts since boot

@@ -1,0 +1,7 @@
+// panic.h - an invariant of the kernel itself is broken: report, wait for a
+// key, reboot. Never for a bad device or a bad program.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+_Noreturn void panic(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
