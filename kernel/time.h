@@ -3,6 +3,8 @@
 #pragma once
 #include "acpi.h"
 
+extern u64 boot_tsc; // the TSC at the kernel's first instruction (entry.asm)
+
 void time_init(const struct acpi *acpi);
 u64 time_ns(void); // since the kernel started; 0 when there is no clock
 u64 time_tsc_hz(void);
