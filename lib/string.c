@@ -229,14 +229,3 @@ char *strchr(const char *text, int byte)
     }
     return (char *)(u64)text;
 }
-
-u64 string_copy(char *to, const char *from, u64 cap)
-{
-    if (cap == 0) {
-        return 0;
-    }
-    u64 len = strnlen(from, cap - 1);
-    memcpy(to, from, len);
-    to[len] = 0;
-    return len;
-}

@@ -11,6 +11,7 @@
 #define strncmp ingot_strncmp
 #define strchr ingot_strchr
 #include "../../lib/string.c"
+#include "../../lib/string_copy.c"
 
 enum { AREA = 400, LONGEST = 200 };
 static u8 area[AREA], model[AREA];
