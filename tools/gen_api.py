@@ -20,7 +20,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # BareMetal's entries in table order, and the codes of b_system: names and
 # numbers that programs built for BareMetal OS use.
 BAREMETAL_ENTRIES = [
-    ("b_input", "OUT AL = next typed character, 0 when there is none"),
+    ("b_input", "OUT AL = next key, 0 when there is none; Enter is 0x1C, "
+                "backspace 0x0E; carry is set when there was one"),
     ("b_output", "IN RSI = text, RCX = bytes"),
     ("b_net_tx", "IN RSI = frame, RCX = bytes, RDX = interface"),
     ("b_net_rx", "IN RDX = interface; OUT RCX = bytes (0: none), "
@@ -46,8 +47,8 @@ BAREMETAL_CODES = [
     ("SCREEN_BPP_GET", 0x24, "0"),
     ("MAC_GET", 0x30, "MAC of interface RDX in bits 0 to 47, first byte on "
                       "top; 0 when there is none"),
-    ("BUS_READ", 0x50, "PCI register RDX (bus, function, register as bits "
-                       "24-31, 16-23, 0-9)"),
+    ("BUS_READ", 0x50, "PCI register RDX: bus in bits 24-31, device 19-23, "
+                       "function 16-18, number of the 32-bit register 0-15"),
     ("BUS_WRITE", 0x51, "write EAX to PCI register RDX"),
     ("STDOUT_SET", 0x52, "ignored: text goes to every console"),
     ("STDOUT_GET", 0x53, "ignored"),
