@@ -1,0 +1,137 @@
+# command.py - the QEMU command line for a set of options.
+# SPDX-License-Identifier: MIT
+import os
+import shutil
+
+from .options import VmError
+
+OVMF_CODE = "/usr/share/OVMF/OVMF_CODE_4M.fd"
+OVMF_VARS = "/usr/share/OVMF/OVMF_VARS_4M.fd"
+NIC_DEVICES = {
+    "virtio": "virtio-net-pci",
+    "virtio-legacy": "virtio-net-pci,disable-modern=on",
+    "e1000": "e1000",
+    "e1000e": "e1000e",
+}
+# microvm has next to nothing unless asked: our kernel wants ACPI and PCI.
+BOARDS = {
+    "q35": "q35",
+    "pc": "pc",
+    "microvm": "microvm,acpi=on,pcie=on,rtc=on,pit=on,pic=on",
+}
+
+
+def build(options, accel, temp, peers, interactive):
+    """The whole argument list. temp: a directory for this run's files; peers:
+    (QEMU's port, our port) for each NIC; interactive: serial on the terminal,
+    else on QEMU's standard input and output."""
+    words = ["qemu-system-x86_64", "-nodefaults", "-no-reboot"]
+    words += board(options, accel)
+    words += serial(options, interactive)
+    words += ["-qmp", f"unix:{temp}/qmp,server=on,wait=off"]
+    words += firmware(options, temp)
+    words += kernel(options)
+    words += disk(options)
+    for index, peer in enumerate(peers):
+        words += nic(options, index, peer)
+    if options.icount:
+        words += ["-icount", "shift=0"]
+    if options.gdb:
+        words += ["-S", "-s"]
+    return words + options.qemu
+
+
+def board(options, accel):
+    kind, _, properties = options.machine.partition(",")
+    machine = ",".join(filter(None, (BOARDS[kind], properties)))
+    words = ["-machine", machine, "-accel", accel_words(options, accel),
+             "-m", str(options.mem)]
+    if "-smp" not in options.qemu:
+        words += ["-smp", str(options.cpus)]
+    if "-cpu" not in options.qemu:
+        words += ["-cpu", "host,-arch-capabilities" if accel == "kvm"
+                  else "max"]
+    if "-display" not in options.qemu:
+        words += ["-display", "none"]
+    return words
+
+
+def accel_words(options, accel):
+    if accel == "tcg" and options.icount:
+        return "tcg,thread=single"
+    return accel
+
+
+def serial(options, interactive):
+    if "-serial" in options.qemu:
+        return []
+    if not interactive:
+        return ["-chardev", "stdio,id=serial0,signal=off",
+                "-serial", "chardev:serial0"]
+    return ["-chardev", "stdio,id=serial0,signal=off,mux=on",
+            "-serial", "chardev:serial0", "-mon", "chardev=serial0"]
+
+
+def firmware(options, temp):
+    if options.boot != "uefi":
+        return []
+    for path in (OVMF_CODE, OVMF_VARS):
+        if not os.path.isfile(path):
+            raise VmError(f"no {path}: install it first: tools/setup")
+    variables = os.path.join(temp, "vars.fd")
+    shutil.copyfile(OVMF_VARS, variables)
+    return ["-drive", f"if=pflash,unit=0,format=raw,readonly=on,"
+                      f"file={OVMF_CODE}",
+            "-drive", f"if=pflash,unit=1,format=raw,file={variables}"]
+
+
+def kernel(options):
+    if options.boot != "direct":
+        return []
+    words = ["-kernel", options.kernel]
+    if options.append:
+        words += ["-append", options.append]
+    for module in options.module:
+        words += ["-initrd", module_file(module).replace(",", ",,")]
+    return words
+
+
+def module_file(module):
+    """The FILE of FILE[:NAME]; a PVH module has no name in QEMU."""
+    path = module if os.path.exists(module) else module.rpartition(":")[0]
+    if not os.path.isfile(path):
+        raise VmError(f"no module {module}")
+    return path
+
+
+def disk(options):
+    stick = options.disk == "none" and options.boot != "direct"
+    if options.disk == "none" and not stick:
+        return []
+    snapshot = "off" if options.writable else "on"
+    image = options.image.replace(",", ",,")
+    words = ["-drive", f"if=none,id=image,format=raw,snapshot={snapshot},"
+                       f"file={image}"]
+    if stick:
+        return words + ["-device", "qemu-xhci,id=xhci", "-device",
+                        "usb-storage,bus=xhci.0,drive=image,bootindex=0"]
+    bus = "ide.0"
+    if options.machine.split(",")[0] != "q35":
+        words += ["-device", "ich9-ahci,id=ahci"]
+        bus = "ahci.0"
+    return words + ["-device",
+                    f"ide-hd,id=disk0,bus={bus},drive=image,bootindex=0"]
+
+
+def nic(options, index, peer):
+    kind, _, properties = options.nic[index].partition(",")
+    local, remote = peer
+    device = f"{NIC_DEVICES[kind]},id=nic{index},netdev=net{index},romfile="
+    words = ["-netdev", f"socket,id=net{index},udp=127.0.0.1:{remote},"
+                        f"localaddr=127.0.0.1:{local}",
+             "-device", ",".join(filter(None, (device, properties)))]
+    if index < len(options.pcap):
+        path = options.pcap[index].replace(",", ",,")
+        words += ["-object", f"filter-dump,id=dump{index},netdev=net{index},"
+                             f"file={path}"]
+    return words

@@ -1,0 +1,63 @@
+# wire.py - the other end of a NIC's cable.
+# SPDX-License-Identifier: MIT
+import socket
+import time
+
+SO_RCVBUFFORCE = 33
+
+
+def free_udp_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Wire:
+    """The other end of a NIC's cable: one datagram is one frame."""
+
+    def __init__(self, local=None, peer=None):
+        self.port = local or free_udp_port()  # where QEMU listens
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.peer = peer
+        if peer is None:  # we are the other end
+            for option in (socket.SO_RCVBUF, SO_RCVBUFFORCE):
+                try:
+                    self.socket.setsockopt(socket.SOL_SOCKET, option, 8 << 20)
+                except OSError:
+                    pass
+            self.socket.bind(("127.0.0.1", 0))
+            self.peer = self.socket.getsockname()[1]
+
+    def send(self, frame):
+        """Put one frame (bytes) on the wire."""
+        self.socket.sendto(frame, ("127.0.0.1", self.port))
+
+    def receive(self, timeout=5):
+        """The next frame the guest sent, or None when none came in time."""
+        self.socket.settimeout(timeout)
+        try:
+            return self.socket.recv(65536)
+        except socket.timeout:
+            return None
+
+    def send_paced(self, frames, rate):
+        """Send an iterable of frames at rate frames a second; returns how
+        many were sent. Never ahead of the clock, in steps of about 1 ms."""
+        start, sent = time.monotonic(), 0
+        for frame in frames:
+            ahead = sent / rate - (time.monotonic() - start)
+            if ahead > 0.001:
+                time.sleep(ahead)
+            self.send(frame)
+            sent += 1
+        return sent
+
+    def drain(self):
+        """Throw away what has arrived; returns how many frames."""
+        count = 0
+        while self.receive(timeout=0.01) is not None:
+            count += 1
+        return count
+
+    def close(self):
+        self.socket.close()
