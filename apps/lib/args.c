@@ -15,7 +15,9 @@ static int args_digit(char byte, u32 base)
 const char *args_parse(const char *text, u64 *value)
 {
     if (text[0] == '-') {
-        return args_digit(text[1], 10) >= 0 ? "is negative" : "is not a number";
+        return args_digit(text[1], 10) >= 0
+                   ? "is negative"
+                   : "is not a number (hexadecimal begins with 0x)";
     }
     u32 base = 10;
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
@@ -31,7 +33,7 @@ const char *args_parse(const char *text, u64 *value)
         result = result * base + digit;
     }
     if (text == digits || *text) {
-        return "is not a number";
+        return "is not a number (hexadecimal begins with 0x)";
     }
     if (too_large) {
         return "is too large: 64 bits are the limit";
