@@ -121,9 +121,9 @@ class Entry:
     def problem(self, fs_blocks):
         """Why this entry cannot be trusted, or None."""
         if not self.terminated:
-            return "the name has no end"
+            return "its name has no end"
         if any(ord(c) < 32 or ord(c) == 127 for c in self.name):
-            return "the name has control characters"
+            return "its name has control characters"
         if self.first == 0:
             return "it starts in the directory's block"
         if self.first > fs_blocks or self.blocks > fs_blocks - self.first:

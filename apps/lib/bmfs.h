@@ -19,9 +19,11 @@ struct bmfs_disk {
 
 struct bmfs {
     struct bmfs_disk disk;
-    u64 start;       // byte of the disk where the file system begins
-    u64 blocks;      // of BMFS_BLOCK_BYTES, the whole ones
-    const char *why; // one line about the latest error, never null
+    u64 start;         // byte of the disk where the file system begins
+    u64 blocks;        // of BMFS_BLOCK_BYTES, the whole ones
+    int error;         // the first disk error of the search
+    u64 scratch_block; // what scratch holds, ~0 nothing
+    const char *why;   // one line about the latest error, never null
     u8 directory[BMFS_ENTRIES * 64] __attribute__((aligned(8)));
     u8 scratch[INGOT_BLOCK] __attribute__((aligned(8)));
 };
@@ -35,7 +37,7 @@ struct bmfs_file {
 
 // Look for the file system at the disk's start, in its partitions (MBR, GPT)
 // and at byte 128 MiB, and read its directory. 0; E_NODEV: there is none;
-// E_IO and the like: the disk's error.
+// E_IO and the like: the disk's error. On an error the directory is empty.
 int must_check bmfs_mount(struct bmfs *fs, const struct bmfs_disk *disk);
 
 // Directory slot i. 1: *file is filled (look at problem); 0: a deleted entry;
