@@ -1,0 +1,220 @@
+// acpi_fadt.c - the FADT: how to reset, power off and tell the time; and the
+// \_S5 package in the AML tables.
+// SPDX-License-Identifier: MIT
+#define LOG_TAG "acpi"
+#include "acpi_tables.h"
+#include "log.h"
+#include "../lib/string.h"
+
+enum {
+    SPACE_MEMORY = 0,
+    SPACE_IO = 1,
+    SPACE_PCI = 2,
+    CMOS_SIZE = 128,
+    FADT_V1_SIZE = 116,
+};
+
+static struct acpi_gas acpi_fadt_gas(const struct acpi_address *from)
+{
+    struct acpi_gas gas = {0, 0, 0};
+    if (from->space > SPACE_PCI ||
+        (from->space == SPACE_IO && from->address > 0xffff)) {
+        return gas;
+    }
+    gas.address = from->address;
+    gas.space = from->space;
+    gas.width = from->width;
+    return gas;
+}
+
+// A register that has an old 32-bit port field and a new generic address: the
+// new one wins when it is there (5.2.9).
+static struct acpi_gas
+acpi_fadt_register(u32 port, const struct acpi_address *from, u8 width)
+{
+    struct acpi_gas gas = acpi_fadt_gas(from);
+    if (gas.address == 0 || gas.space == SPACE_PCI) {
+        gas.address = port <= 0xffff ? port : 0;
+        gas.space = SPACE_IO;
+    }
+    gas.width = width;
+    return gas;
+}
+
+static void acpi_fadt_pm(const struct acpi_fadt *fadt, struct acpi_power *power)
+{
+    power->pm1a_control =
+        acpi_fadt_register(fadt->pm1a_control, &fadt->x_pm1a_control, 16);
+    power->pm1b_control =
+        acpi_fadt_register(fadt->pm1b_control, &fadt->x_pm1b_control, 16);
+    if (fadt->pm_timer_len == 4) {
+        power->pm_timer =
+            acpi_fadt_register(fadt->pm_timer, &fadt->x_pm_timer, 32);
+        power->pm_timer_32bit = (fadt->flags & FADT_TIMER_32BIT) != 0;
+    }
+    if (fadt->smi_cmd <= 0xffff) {
+        power->smi_port = (u16)fadt->smi_cmd;
+        power->acpi_enable = fadt->acpi_enable;
+    }
+}
+
+u64 acpi_fadt_read(const struct acpi_header *table, struct acpi *acpi)
+{
+    struct acpi_fadt fadt;
+    struct acpi_power *power = &acpi->power;
+    u64 len = table->length;
+    if (len < FADT_V1_SIZE) {
+        log_warn("FADT of %lu bytes is ignored", len);
+        return 0;
+    }
+    // Fields that an older, shorter table lacks are 0 here.
+    memset(&fadt, 0, sizeof(fadt));
+    memcpy(&fadt, table, len < sizeof(fadt) ? len : sizeof(fadt));
+    if (fadt.header.revision >= 3) {
+        acpi->has_8042 = (fadt.boot_arch & FADT_8042) != 0;
+    }
+    acpi->cmos_century = fadt.century < CMOS_SIZE ? fadt.century : 0;
+    power->hardware_reduced = (fadt.flags & FADT_HW_REDUCED) != 0;
+    if (fadt.flags & FADT_RESET) {
+        power->reset = acpi_fadt_gas(&fadt.reset);
+        power->reset_value = fadt.reset_value;
+    }
+    if (power->hardware_reduced) {
+        power->sleep_control = acpi_fadt_gas(&fadt.sleep_control);
+    } else {
+        acpi_fadt_pm(&fadt, power);
+    }
+    return fadt.x_dsdt != 0 ? fadt.x_dsdt : fadt.dsdt;
+}
+
+// ---- \_S5 (7.4.2), found by its bytes: no AML is run ----
+
+enum {
+    AML_ZERO = 0x00,
+    AML_ONE = 0x01,
+    AML_NAME = 0x08,
+    AML_BYTE = 0x0a,
+    AML_WORD = 0x0b,
+    AML_DWORD = 0x0c,
+    AML_PACKAGE = 0x12,
+    AML_ONES = 0xff,
+    SLP_TYP_MAX = 7, // three bits
+};
+
+struct aml {
+    const u8 *at;
+    const u8 *end;
+};
+
+// The next byte, or -1 past the end.
+static int acpi_fadt_aml_byte(struct aml *aml)
+{
+    return aml->at < aml->end ? *aml->at++ : -1;
+}
+
+// One small integer constant. -1: something else.
+static int acpi_fadt_aml_integer(struct aml *aml)
+{
+    u64 bytes;
+    switch (acpi_fadt_aml_byte(aml)) {
+    case AML_ZERO:
+        return 0;
+    case AML_ONE:
+        return 1;
+    case AML_BYTE:
+        bytes = 1;
+        break;
+    case AML_WORD:
+        bytes = 2;
+        break;
+    case AML_DWORD:
+        bytes = 4;
+        break;
+    default:
+        return -1;
+    }
+    if ((u64)(aml->end - aml->at) < bytes) {
+        return -1;
+    }
+    int value = aml->at[0];
+    aml->at += bytes;
+    return value;
+}
+
+// What follows "_S5_": PackageOp, its length (20.2.4: the top two bits of the
+// first byte say how many more there are), the number of elements, elements.
+static int acpi_fadt_s5_package(struct aml aml, struct acpi_power *power)
+{
+    if (acpi_fadt_aml_byte(&aml) != AML_PACKAGE) {
+        return 0;
+    }
+    const u8 *start = aml.at;
+    int lead = acpi_fadt_aml_byte(&aml);
+    if (lead < 0) {
+        return 0;
+    }
+    int more = lead >> 6;
+    u64 len = more ? (u64)lead & 0xf : (u64)lead & 0x3f;
+    for (int i = 0; i < more; i++) {
+        int byte = acpi_fadt_aml_byte(&aml);
+        if (byte < 0) {
+            return 0;
+        }
+        len |= (u64)byte << (4 + 8 * i);
+    }
+    if (len > (u64)(aml.end - start)) {
+        return 0;
+    }
+    aml.end = start + len;
+    int n = acpi_fadt_aml_byte(&aml);
+    int a = n >= 1 ? acpi_fadt_aml_integer(&aml) : -1;
+    int b = n >= 2 ? acpi_fadt_aml_integer(&aml) : a;
+    if (a < 0 || a > SLP_TYP_MAX || b < 0 || b > SLP_TYP_MAX) {
+        return 0;
+    }
+    power->s5_a = (u8)a;
+    power->s5_b = (u8)b;
+    return 1;
+}
+
+// A name's bytes can also be a use of it: a definition is preceded by NameOp,
+// with or without a root prefix.
+static int acpi_fadt_s5_here(const u8 *body, u64 at, u64 len,
+                             struct acpi_power *power)
+{
+    if (memcmp(body + at, "_S5_", 4) != 0 || at < 1) {
+        return 0;
+    }
+    u8 before = body[at - 1];
+    if (before != AML_NAME &&
+        !(before == '\\' && at >= 2 && body[at - 2] == AML_NAME)) {
+        return 0;
+    }
+    struct aml aml = {body + at + 4, body + len};
+    return acpi_fadt_s5_package(aml, power);
+}
+
+void acpi_fadt_find_s5(const struct acpi_header *table,
+                       struct acpi_power *power)
+{
+    const u8 *body = (const u8 *)(table + 1);
+    u64 len = table->length - sizeof(*table);
+    // The fourth byte says how far the name can be: a DSDT is long.
+    for (u64 at = 0; !power->s5_known && len >= 4 && at <= len - 4;) {
+        switch (body[at + 3]) {
+        case '_':
+            power->s5_known = (u8)acpi_fadt_s5_here(body, at, len, power);
+            at += 3;
+            break;
+        case '5':
+            at += 1;
+            break;
+        case 'S':
+            at += 2;
+            break;
+        default:
+            at += 4;
+            break;
+        }
+    }
+}
