@@ -11,7 +11,8 @@ struct nic_ops {
     // As net_rx_burst: hand out up to n frames, give back the buffers of the
     // previous receive, and call nic_set_poll() before it returns.
     int (*rx)(struct nic *nic, struct net_frame *frames, u32 n);
-    // As net_tx_burst. Lengths are checked already (14 .. max_frame).
+    // As net_tx_burst, n > 0. The driver reads each length once, and asks
+    // nic_takes() about it in the loop that copies the frame.
     int (*tx)(struct nic *nic, const struct net_frame *frames, u32 n);
     // Fill link, speed, ring sizes and counters the device keeps.
     void (*info)(struct nic *nic, struct net_info *info);
@@ -33,12 +34,28 @@ struct nic {
         tx_dropped;
 };
 
+// 1: a frame of len bytes may be sent or handed to a program.
+static inline int nic_takes(const struct nic *nic, u32 len)
+{
+    return len - NET_MIN_FRAME <= nic->max_frame - NET_MIN_FRAME;
+}
+
 // Give the kernel a NIC. Its index follows PCI order: drivers are probed in
 // that order. E_NOMEM when NET_MAX_NICS exist.
 int must_check nic_add(struct nic *nic);
 struct nic *nic_get(u32 index); // null: none
 u32 nic_count(void);
 void nic_recover_all(void); // a program ended
+// The device was removed: from now on every call answers E_GONE.
+void nic_set_gone(struct nic *nic);
+
+// The calls of the table; their contracts are in ingot.h.
+int net_rx(u32 nic, struct net_frame *frame);
+int net_rx_burst(u32 nic, struct net_frame *frames, u32 n);
+int net_tx(u32 nic, const void *data, u64 len);
+int net_tx_burst(u32 nic, const struct net_frame *frames, u32 n);
+const struct net_poll *net_poll(u32 nic);
+int net_info(u32 nic, struct net_info *info);
 
 // The poll words, split so that the assembly fast path needs no multiply:
 // nic n is empty exactly while (*nic_poll_word[n] & mask) == idle. Entries of
@@ -58,3 +75,13 @@ static inline void nic_set_poll(const struct nic *nic, const volatile u32 *word,
     nic_poll_match[i] = (struct nic_poll_match){mask, idle};
     nic_poll_public[i] = (struct net_poll){word, mask, idle};
 }
+
+// The same when only idle has changed since.
+static inline void nic_set_idle(const struct nic *nic, u32 idle)
+{
+    nic_poll_match[nic->index].idle = idle;
+    nic_poll_public[nic->index].idle = idle;
+}
+
+// A poll word that never is idle: the next receive comes to the driver.
+void nic_set_never_idle(const struct nic *nic);

@@ -23,7 +23,12 @@ enum { // PCI_COMMAND
     PCI_COMMAND_MASTER = 4,
     PCI_COMMAND_INTX_OFF = 0x400,
 };
-enum { PCI_CAP_MSI = 5, PCI_CAP_VENDOR = 9, PCI_CAP_MSIX = 17 };
+enum {
+    PCI_CAP_MSI = 5,
+    PCI_CAP_VENDOR = 9,
+    PCI_CAP_PCIE = 16,
+    PCI_CAP_MSIX = 17,
+};
 
 struct pci_device {
     u16 segment;
@@ -31,6 +36,7 @@ struct pci_device {
     u8 class_code, subclass, prog_if, revision;
     u8 header_type; // without the multifunction bit
     u16 vendor, device_id, subsystem_vendor, subsystem_id;
+    u64 config;         // its configuration space in memory; 0: by ports
     const char *driver; // name of the driver that took it, or null
 };
 

@@ -1,0 +1,9 @@
+// drivers.c - the table of all drivers: the kernel's only way to them.
+// SPDX-License-Identifier: MIT
+#include "drivers.h"
+
+const struct driver *const drivers[] = {
+    &virtio_net_driver,
+    &ahci_driver,
+    0,
+};

@@ -1,0 +1,7 @@
+// drivers.h - the drivers, by name, for the table.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kernel/driver.h"
+
+extern const struct driver virtio_net_driver;
+extern const struct driver ahci_driver;

@@ -1,0 +1,248 @@
+// virtio_net.c - virtio network devices: receive in place, transmit by copy.
+// SPDX-License-Identifier: MIT
+//
+// VIRTIO 1.1 5.1. Tried on QEMU 7.2: transitional, modern only, legacy only.
+//
+// Buffer i belongs to descriptor i for ever. Receive: the used ring names
+// buffers, which are handed out in place and go back to the device, all at
+// once, at the next receive. Never more than half of them are out, so the
+// device always has some, and the next frame always comes. MRG_RXBUF is
+// accepted so that a frame too big for a buffer arrives, in pieces, and can be
+// counted; and a whole ring of buffers must hold the largest frame there can
+// be, or a device with such a frame would wait for ever.
+#include "virtio_net.h"
+
+#define LOG_TAG "virtio_net"
+#include "../kernel/log.h"
+
+enum { LINK_CHECKS_A_SECOND = 1000 };
+
+// ---- receive ----
+
+// What the device wrote makes no sense: the next call rebuilds it.
+static __attribute__((noinline, cold)) void
+virtio_net_distrust(struct virtio_net *net, u64 *counter)
+{
+    net->broken = 1;
+    (*counter)++;
+    nic_set_never_idle(&net->nic);
+}
+
+// Everything handed out before is the device's again.
+static inline void virtio_net_give_back(struct virtio_net *net)
+{
+    if (net->rx_held == 0) {
+        return;
+    }
+    for (u32 i = 0; i < net->rx_held; i++) {
+        net->rx_owned[net->rx_ids[i]] = 1;
+    }
+    net->rx_held = 0;
+    virtio_publish(&net->rx, (u16)(net->rx_taken + net->n_rx));
+}
+
+// 5.1.6.4: in how many buffers this frame lies.
+static inline u32 virtio_net_pieces(const struct virtio_net *net,
+                                    const u8 *frame)
+{
+    const u8 *field = frame - NET_HEADER + NET_HEADER_BUFFERS;
+    return net->merged ? load_acquire((const u16 *)(const void *)field) : 1;
+}
+
+// Not for a program: one frame, or one piece of a frame in several buffers,
+// which counts once.
+static __attribute__((noinline, cold)) void
+virtio_net_drop(struct virtio_net *net, const u8 *frame)
+{
+    if (net->rx_skip > 0) {
+        net->rx_skip--;
+        return;
+    }
+    net->nic.rx_dropped++;
+    u32 pieces = virtio_net_pieces(net, frame);
+    net->rx_skip = pieces > 1 ? pieces - 1 : 0;
+}
+
+// Whole, in one buffer, and of a length that a frame can have.
+static inline int virtio_net_is_good(const struct virtio_net *net,
+                                     const u8 *frame, u32 len)
+{
+    return nic_takes(&net->nic, len) && net->rx_skip == 0 &&
+           virtio_net_pieces(net, frame) == 1;
+}
+
+// Take at most n frames from at most `most` used entries. The used ring is the
+// device's: each entry is read once, and believed when it names a buffer that
+// the device has.
+static inline u32 virtio_net_take(struct virtio_net *net,
+                                  struct net_frame *frames, u32 n, u32 most)
+{
+    u32 mask = net->rx.size - 1, at = net->rx_taken, end = at + most;
+    u32 count = 0, held = 0;
+    u64 bytes = 0;
+    while (at != end && count < n) {
+        u64 entry = __atomic_load_n(
+            (const u64 *)(const void *)&net->rx.used->ring[at & mask],
+            __ATOMIC_RELAXED);
+        u32 id = (u32)entry, len = (u32)(entry >> 32) - net->header;
+        if (id >= net->n_rx || !net->rx_owned[id]) {
+            virtio_net_distrust(net, &net->nic.rx_dropped);
+            break;
+        }
+        net->rx_owned[id] = 0;
+        net->rx_ids[held++] = (u16)id;
+        net->rx.avail->ring[(at++ + net->n_rx) & mask] = (u16)id;
+        u8 *frame = virtio_net_rx_frame(net, id);
+        if (!virtio_net_is_good(net, frame, len)) {
+            virtio_net_drop(net, frame);
+            continue;
+        }
+        frames[count++] = (struct net_frame){.data = frame, .len = len};
+        bytes += len;
+    }
+    net->rx_taken = at;
+    net->rx_held = held;
+    net->nic.rx_frames += count;
+    net->nic.rx_bytes += bytes;
+    return count;
+}
+
+static int virtio_net_rx(struct nic *nic, struct net_frame *frames, u32 n)
+{
+    struct virtio_net *net = (struct virtio_net *)nic;
+    if (net->broken) {
+        TRY(virtio_net_rebuild(net));
+    }
+    u16 idx = load_acquire(&net->rx.used->idx);
+    u32 ready = (u16)(idx - net->rx_taken);
+    if (ready > net->n_rx - net->rx_held) {
+        virtio_net_distrust(net, &nic->rx_dropped);
+        return virtio_net_rebuild(net);
+    }
+    store_release(&net->busy, 1);
+    virtio_net_give_back(net);
+    u32 most = ready < nic->max_burst ? ready : nic->max_burst;
+    u32 count = virtio_net_take(net, frames, n, most);
+    if (!net->broken) {
+        nic_set_idle(nic, net->rx_taken << 16);
+    }
+    store_release(&net->busy, 0);
+    return (int)count;
+}
+
+// ---- transmit ----
+
+// Once a millisecond: is the device still there, is the link up? A register
+// read costs more than a frame.
+static int virtio_net_check(struct virtio_net *net)
+{
+    u64 now = rdtsc();
+    if (now - net->link_checked >= time_tsc_hz() / LINK_CHECKS_A_SECOND) {
+        net->link_checked = now;
+        u32 status = virtio_status(&net->virtio);
+        if (status == STATUS_GONE) {
+            nic_set_gone(&net->nic);
+            return E_GONE;
+        }
+        net->broken |= (status & STATUS_NEEDS_RESET) != 0;
+        virtio_net_read_link(net);
+    }
+    if (net->broken) {
+        TRY(virtio_net_rebuild(net));
+    }
+    return net->link ? 0 : E_LINK;
+}
+
+// Buffers that the device has sent are ours again, in whatever order.
+static inline void virtio_net_reclaim(struct virtio_net *net)
+{
+    u32 mask = net->tx.size - 1, at = net->tx_ring.cons;
+    u32 ready = (u16)(load_acquire(&net->tx.used->idx) - at);
+    if (ready > ring_used(&net->tx_ring)) {
+        virtio_net_distrust(net, &net->nic.tx_dropped);
+        return;
+    }
+    for (u32 end = at + ready; at != end; at++) {
+        u32 id = __atomic_load_n(&net->tx.used->ring[at & mask].id,
+                                 __ATOMIC_RELAXED);
+        if (id >= net->n_tx || !net->tx_busy[id]) {
+            virtio_net_distrust(net, &net->nic.tx_dropped);
+            break;
+        }
+        net->tx_busy[id] = 0;
+    }
+    net->tx_ring.cons = at;
+}
+
+// Copy frames into free slots. Returns how many; *error says why no more.
+static inline u32 virtio_net_queue(struct virtio_net *net,
+                                   const struct net_frame *frames, u32 n,
+                                   int *error)
+{
+    u32 at = net->tx_ring.prod, i = 0;
+    u64 bytes = 0;
+    for (; i < n; i++) {
+        u32 slot = (at + i) & (net->n_tx - 1);
+        u32 len = __atomic_load_n(&frames[i].len, __ATOMIC_RELAXED);
+        if (net->tx_busy[slot] || !nic_takes(&net->nic, len)) {
+            *error = net->tx_busy[slot] ? E_AGAIN : E_SIZE;
+            break;
+        }
+        u8 *to = net->tx_buffers + (u64)slot * FRAME_ROOM + FRAME_OFFSET;
+        net->tx.desc[net->tx_data + slot].len =
+            net->tx_extra + frame_copy(to, frames[i].data, len);
+        net->tx_busy[slot] = 1;
+        bytes += len;
+    }
+    net->tx_ring.prod = at + i;
+    net->nic.tx_frames += i;
+    net->nic.tx_bytes += bytes;
+    return i;
+}
+
+static int virtio_net_tx(struct nic *nic, const struct net_frame *frames, u32 n)
+{
+    struct virtio_net *net = (struct virtio_net *)nic;
+    TRY(virtio_net_check(net));
+    store_release(&net->busy, 1);
+    if (ring_room(&net->tx_ring) < n) {
+        virtio_net_reclaim(net);
+    }
+    int error = E_AGAIN;
+    u32 queued = virtio_net_queue(net, frames, n, &error);
+    virtio_publish(&net->tx, (u16)net->tx_ring.prod);
+    store_release(&net->busy, 0);
+    return queued ? (int)queued : error;
+}
+
+// ---- the rest ----
+
+static void virtio_net_info(struct nic *nic, struct net_info *info)
+{
+    struct virtio_net *net = (struct virtio_net *)nic;
+    net->link_checked = 0;
+    info->link = virtio_net_check(net) == 0;
+    info->rx_ring = net->n_rx;
+    info->tx_ring = net->n_tx;
+}
+
+// A call that was never finished may have left the indices anywhere.
+static void virtio_net_recover(struct nic *nic)
+{
+    struct virtio_net *net = (struct virtio_net *)nic;
+    if (!net->busy && !net->broken) {
+        return;
+    }
+    net->busy = 0;
+    net->rx_held = 0;
+    if (virtio_net_rebuild(net) < 0) {
+        return; // it has said so
+    }
+}
+
+const struct nic_ops virtio_net_ops = {
+    .rx = virtio_net_rx,
+    .tx = virtio_net_tx,
+    .info = virtio_net_info,
+    .recover = virtio_net_recover,
+};

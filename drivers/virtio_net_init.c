@@ -1,0 +1,222 @@
+// virtio_net_init.c - a virtio network device, from PCI function to NIC.
+// SPDX-License-Identifier: MIT
+//
+// VIRTIO 1.1 5.1. Tried on QEMU 7.2: transitional, modern only, legacy only.
+#include "virtio_net.h"
+
+#define LOG_TAG "virtio_net"
+#include "../kernel/log.h"
+
+enum { LEAST_RX = 128, SMALL_TX = 32 };
+#define SMALL_RAM (64ul << 20) // below, NICs take less of it
+
+// The device's receive buffers: all but those that a program still looks at,
+// which stand behind the others, not yet shown.
+static void virtio_net_fill_rx(struct virtio_net *net)
+{
+    u64 phys = phys_of(net->rx_buffers) + FRAME_OFFSET - net->header;
+    u32 n = 0;
+    memset(net->rx_owned, 1, net->n_rx);
+    for (u32 i = 0; i < net->rx_held; i++) {
+        net->rx_owned[net->rx_ids[i]] = 0;
+        net->rx.avail->ring[net->n_rx - net->rx_held + i] = net->rx_ids[i];
+    }
+    for (u32 i = 0; i < net->n_rx; i++) {
+        net->rx.desc[i] = (struct virtq_desc){
+            .addr = phys + (u64)i * FRAME_ROOM,
+            .len = FRAME_ROOM - FRAME_OFFSET + net->header,
+            .flags = DESC_WRITE,
+        };
+        if (net->rx_owned[i]) {
+            net->rx.avail->ring[n++] = (u16)i;
+        }
+    }
+    net->rx_taken = 0;
+    net->rx_skip = 0;
+}
+
+// 5.1.6.2: a header of zeros asks for nothing. A legacy device without
+// ANY_LAYOUT wants it in a descriptor of its own: slot i then is the chain
+// i, n_tx + i.
+static void virtio_net_fill_tx(struct virtio_net *net)
+{
+    u64 phys = phys_of(net->tx_buffers) + FRAME_OFFSET;
+    int apart = net->tx_data != 0;
+    for (u32 i = 0; i < net->n_tx; i++) {
+        u64 frame = phys + (u64)i * FRAME_ROOM;
+        memset(net->tx_buffers + (u64)i * FRAME_ROOM, 0, FRAME_OFFSET);
+        net->tx.desc[net->tx_data + i].addr = frame;
+        net->tx.desc[i] = (struct virtq_desc){
+            .addr = frame - net->header,
+            .len = net->header,
+            .flags = apart ? DESC_NEXT : 0,
+            .next = (u16)(net->tx_data + i),
+        };
+    }
+    for (u32 i = 0; i < net->tx.size; i++) {
+        net->tx.avail->ring[i] = (u16)(i & (net->n_tx - 1));
+    }
+    memset(net->tx_busy, 0, net->n_tx);
+    net->tx_ring = (struct ring){.size = net->n_tx};
+}
+
+static u64 virtio_net_wanted(void)
+{
+    return VIRTIO_F_VERSION_1 | VIRTIO_F_ANY_LAYOUT | VIRTIO_NET_F_MAC |
+           VIRTIO_NET_F_STATUS | VIRTIO_NET_F_MRG_RXBUF;
+}
+
+void virtio_net_read_link(struct virtio_net *net)
+{
+    net->link = (net->virtio.features & VIRTIO_NET_F_STATUS) == 0 ||
+                (virtio_config16(&net->virtio, NET_CONFIG_STATUS) &
+                 NET_STATUS_LINK_UP) != 0;
+}
+
+// From the queues' memory to a device that runs.
+static int virtio_net_start(struct virtio_net *net)
+{
+    TRY(virtio_queue_start(&net->virtio, &net->rx));
+    TRY(virtio_queue_start(&net->virtio, &net->tx));
+    virtio_net_fill_rx(net);
+    virtio_net_fill_tx(net);
+    net->broken = 0;
+    net->link_checked = rdtsc();
+    virtio_net_read_link(net);
+    virtio_run(&net->virtio);
+    virtio_publish(&net->rx, (u16)(net->n_rx - net->rx_held));
+    return 0;
+}
+
+// The used ring's first word: flags, and the index that moves.
+static void virtio_net_show_poll(const struct virtio_net *net)
+{
+    nic_set_poll(&net->nic, (const volatile u32 *)(const void *)net->rx.used,
+                 0xFFFF0000, 0);
+}
+
+int virtio_net_rebuild(struct virtio_net *net)
+{
+    u64 features = net->virtio.features;
+    log_warn("nic %u: reset", net->nic.index);
+    int result = virtio_begin(&net->virtio, features);
+    if (result == 0 && net->virtio.features == features &&
+        virtio_net_start(net) == 0) {
+        virtio_net_show_poll(net);
+        return 0;
+    }
+    virtio_fail(&net->virtio);
+    nic_set_gone(&net->nic);
+    return E_GONE;
+}
+
+// ---- probe ----
+
+static int virtio_net_is_small(void)
+{
+    u64 bytes = 0;
+    const struct mem_region *ram;
+    for (u32 i = 0; (ram = memory_ram_region(i)) != 0; i++) {
+        bytes += ram->bytes;
+    }
+    return bytes < SMALL_RAM;
+}
+
+// Buffers for n frames, or for fewer where memory is short; null: not even for
+// the least.
+static u8 *virtio_net_buffers(u32 *n, u32 least)
+{
+    u8 *buffers = 0;
+    while ((buffers = memory_boot_buffer((u64)*n * FRAME_ROOM, PAGE)) == 0 &&
+           *n > least) {
+        *n /= 2;
+    }
+    return buffers;
+}
+
+static int virtio_net_alloc(struct virtio_net *net)
+{
+    TRY(virtio_queue_alloc(&net->virtio, &net->rx, NET_QUEUE_RX,
+                           VIRTIO_NET_MOST_RX));
+    TRY(virtio_queue_alloc(&net->virtio, &net->tx, NET_QUEUE_TX,
+                           VIRTIO_NET_MOST_RX));
+    int small = virtio_net_is_small();
+    u32 most_rx = small ? LEAST_RX : VIRTIO_NET_MOST_RX,
+        most_tx = small ? SMALL_TX : VIRTIO_NET_MOST_TX;
+    net->n_rx = net->rx.size < most_rx ? net->rx.size : most_rx;
+    // Two descriptors a slot must fit.
+    net->n_tx = net->tx.size / 2 < most_tx ? net->tx.size / 2 : most_tx;
+    net->rx_buffers = virtio_net_buffers(&net->n_rx, LEAST_RX);
+    net->tx_buffers = virtio_net_buffers(&net->n_tx, 1);
+    return net->rx_buffers && net->tx_buffers ? 0 : E_NOMEM;
+}
+
+// 5.1.6.1 and 5.1.6: what the agreed features make of the frames' header.
+static void virtio_net_set_layout(struct virtio_net *net)
+{
+    u64 features = net->virtio.features;
+    net->merged = (features & VIRTIO_NET_F_MRG_RXBUF) != 0;
+    net->header = features & (VIRTIO_F_VERSION_1 | VIRTIO_NET_F_MRG_RXBUF)
+                      ? NET_HEADER
+                      : NET_HEADER_SHORT;
+    int apart = (features & (VIRTIO_F_VERSION_1 | VIRTIO_F_ANY_LAYOUT)) == 0;
+    net->tx_data = apart ? net->n_tx : 0;
+    net->tx_extra = apart ? 0 : net->header;
+}
+
+// Without an address of its own it gets a local one.
+static void virtio_net_read_mac(struct virtio_net *net)
+{
+    u64 made_up = rdtsc() << 8 | 0x02;
+    for (u32 i = 0; i < sizeof(net->nic.mac); i++) {
+        net->nic.mac[i] = net->virtio.features & VIRTIO_NET_F_MAC
+                              ? virtio_config8(&net->virtio, NET_CONFIG_MAC + i)
+                              : (u8)(made_up >> 8 * i);
+    }
+}
+
+static int virtio_net_bring_up(struct virtio_net *net)
+{
+    TRY(virtio_begin(&net->virtio, virtio_net_wanted()));
+    virtio_net_read_mac(net);
+    TRY(virtio_net_alloc(net));
+    virtio_net_set_layout(net);
+    net->nic.max_burst = net->n_rx / 2;
+    TRY(virtio_net_start(net));
+    TRY(nic_add(&net->nic));
+    virtio_net_show_poll(net);
+    return 0;
+}
+
+static int virtio_net_match(const struct pci_device *device)
+{
+    return device->vendor == VIRTIO_VENDOR &&
+           (device->device_id == VIRTIO_NET_LEGACY_ID ||
+            device->device_id == VIRTIO_NET_ID);
+}
+
+static int virtio_net_probe(struct pci_device *device)
+{
+    struct virtio_net *net = memory_boot_alloc(sizeof(*net), 64);
+    if (net == 0) {
+        return E_NOMEM;
+    }
+    net->nic = (struct nic){
+        .ops = &virtio_net_ops,
+        .pci = device,
+        .driver = "virtio_net",
+        .max_frame = NET_MAX_FRAME,
+    };
+    TRY(virtio_find(&net->virtio, device, NET_CONFIG_BYTES));
+    int result = virtio_net_bring_up(net);
+    if (result < 0) {
+        virtio_fail(&net->virtio);
+    }
+    return result;
+}
+
+const struct driver virtio_net_driver = {
+    .name = "virtio_net",
+    .match = virtio_net_match,
+    .probe = virtio_net_probe,
+};
