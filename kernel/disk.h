@@ -37,18 +37,22 @@ struct disk {
     u32 sector_bytes; // 512 .. 4096, a power of two
     u64 sectors;
     u64 max_bytes;         // per command
-    u32 max_segments;      // per command
-    u32 max_segment_bytes; // per segment, 0: no limit
+    u32 max_segments;      // per command, at least 2
+    u32 max_segment_bytes; // per segment, 0: no limit, else at least a page
     u32 page_segments;     // 1: inner segments must be whole pages (NVMe PRPs)
     u64 error_block, reads, writes, errors;
 };
 
 enum { DISK_MAX = 16 };
 
-int must_check disk_add(struct disk *disk); // logs one line; E_NOMEM when full
-struct disk *disk_get(u32 index);           // null: none
+// Number it and log one line. E_NOMEM: DISK_MAX exist; E_UNSUPPORTED: its sizes
+// or limits make no sense.
+int must_check disk_add(struct disk *disk);
+struct disk *disk_get(u32 index); // null: none
 u32 disk_count(void);
 void disk_recover_all(void);
 
 // The calls of the table, with every argument hostile.
-i64 disk_transfer(u32 disk, u64 block, u64 n, void *buf, int write);
+i64 disk_read(u32 disk, u64 block, u64 n, void *buf);
+i64 disk_write(u32 disk, u64 block, u64 n, const void *buf);
+int disk_info(u32 disk, struct disk_info *info);
