@@ -4,6 +4,7 @@ import os
 import shutil
 
 from .options import VmError
+from .stick import split_module
 
 OVMF_CODE = "/usr/share/OVMF/OVMF_CODE_4M.fd"
 OVMF_VARS = "/usr/share/OVMF/OVMF_VARS_4M.fd"
@@ -23,8 +24,8 @@ BOARDS = {
 
 def build(options, accel, temp, peers, interactive):
     """The whole argument list. temp: a directory for this run's files; peers:
-    (QEMU's port, our port) for each NIC; interactive: serial on the terminal,
-    else on QEMU's standard input and output."""
+    (QEMU's port, our port) for each NIC; interactive: with a monitor behind
+    Ctrl-A."""
     words = ["qemu-system-x86_64", "-nodefaults", "-no-reboot"]
     words += board(options, accel)
     words += serial(options, interactive)
@@ -92,16 +93,8 @@ def kernel(options):
     if options.append:
         words += ["-append", options.append]
     for module in options.module:
-        words += ["-initrd", module_file(module).replace(",", ",,")]
+        words += ["-initrd", split_module(module)[0].replace(",", ",,")]
     return words
-
-
-def module_file(module):
-    """The FILE of FILE[:NAME]; a PVH module has no name in QEMU."""
-    path = module if os.path.exists(module) else module.rpartition(":")[0]
-    if not os.path.isfile(path):
-        raise VmError(f"no module {module}")
-    return path
 
 
 def disk(options):

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-from . import accel, command, options as option_list
+from . import accel, command, options as option_list, stick
 from .options import VmError
 from .terminal import Terminal
 from .wire import Wire
@@ -79,6 +79,7 @@ class Machine:
         self.accel = accel.choose(self.options)
         self.temp = tempfile.mkdtemp(prefix="ingot-vm-")
         atexit.register(self.stop)
+        self.options.image = stick.for_options(self.options, self.temp)
         for index in range(len(self.options.nic)):
             given = index < len(self.options.net_udp)
             self.wires.append(
@@ -243,7 +244,8 @@ class Machine:
 
     def at_prompt(self):
         """The prompt is there, and not the one that Enter was sent to."""
-        return self.terminal.current == PROMPT \
+        line, column = self.terminal.current, self.terminal.column
+        return column == len(PROMPT) and line.rstrip() + " " == PROMPT \
             and len(self.terminal.lines) > self.entered
 
     def wait_prompt(self, timeout=30, watch=None):
