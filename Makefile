@@ -30,12 +30,45 @@ TEST_APPS_C := $(wildcard tests/apps/*.c)
 TEST_APPS_ASM := $(wildcard tests/apps/*.asm)
 
 KERNEL_OBJ := $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o) $(KERNEL_C:%.c=$(B)/kernel/%.o)
-LIB_OBJ := $(LIB_C:%.c=$(B)/app/%.o)
+LIB_OBJ := $(B)/app/apps/start.o $(LIB_C:%.c=$(B)/app/%.o)
 SHELL_OBJ := $(SHELL_C:%.c=$(B)/app/%.o)
-APPS := $(APPS_C:apps/%.c=$(B)/apps/%.app) $(APPS_ASM:apps/asm/%.asm=$(B)/apps/%-asm.app)
+APPS := $(patsubst apps/%.c,$(B)/apps/%.app,$(filter-out apps/start.c,$(APPS_C))) \
+  $(APPS_ASM:apps/asm/%.asm=$(B)/apps/%-asm.app)
+TEST_APPS := $(TEST_APPS_C:tests/apps/%.c=$(B)/tests/%.app) \
+  $(TEST_APPS_ASM:tests/apps/%.asm=$(B)/tests/%.app)
+LINK_APP := $(LD) -nostdlib -static --gc-sections -z max-page-size=4096 -z noexecstack
+
+.PHONY: all kernel image apps
+.SECONDARY:
+all: kernel
+kernel: $(B)/ingot.elf ## the kernel: build/ingot.elf
+apps: $(APPS) $(TEST_APPS) ## the programs: build/apps/*.app
+image: $(B)/ingot.img ## one bootable disk image: build/ingot.img
 
 $(B)/ingot.elf: $(KERNEL_OBJ) linker.ld
-	$(LD) -nostdlib -static --gc-sections -z max-page-size=4096 -T linker.ld -o $@ $(KERNEL_OBJ)
+	$(LD) -nostdlib -static --gc-sections -z max-page-size=4096 -z noexecstack \
+	  -T linker.ld -o $@ $(KERNEL_OBJ)
+$(B)/shell.elf: $(SHELL_OBJ) $(LIB_OBJ) apps/app.ld apps/shell/shell.ld
+	$(LINK_APP) -s -T apps/shell/shell.ld -o $@ $(SHELL_OBJ) $(LIB_OBJ)
+$(B)/kernel/kernel/shell_image.asm.o: $(B)/shell.elf
+
+# A program is apps/NAME.c and, when there is one, the folder apps/NAME/.
+.SECONDEXPANSION:
+$(B)/apps/%.app: $(B)/app/apps/%.o $$(addprefix $(B)/app/,$$(subst .c,.o,$$(wildcard apps/$$*/*.c))) $(LIB_OBJ) apps/app.ld
+	@mkdir -p $(@D)
+	$(LINK_APP) -T apps/app.ld -o $@ $(filter %.o,$^)
+$(B)/apps/%-asm.app: apps/asm/%.asm $(wildcard apps/asm/*.inc) include/ingot.inc
+	@mkdir -p $(@D)
+	$(NASM) -f bin -i include/ -i apps/asm/ -o $@ $<
+$(B)/tests/%.app: $(B)/app/tests/apps/%.o $(LIB_OBJ) apps/app.ld
+	@mkdir -p $(@D)
+	$(LINK_APP) -T apps/app.ld -o $@ $(filter %.o,$^)
+$(B)/tests/%.app: tests/apps/%.asm include/ingot.inc
+	@mkdir -p $(@D)
+	$(NASM) -f bin -i include/ -i apps/asm/ -o $@ $<
+
+$(B)/ingot.img: $(B)/ingot.elf $(APPS) tools/mkimage.py boot/grub.cfg
+	$(PYTHON) tools/mkimage.py --kernel $(B)/ingot.elf --out $@ $(APPS)
 
 $(B)/kernel/%.o: %.c Makefile
 	@mkdir -p $(@D)

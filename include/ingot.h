@@ -49,6 +49,7 @@ enum ingot_error { INGOT_ERRORS(INGOT_ERROR_ENUM) };
 #define INGOT_BAREMETAL_TABLE 0x100010ul  // eight BareMetal entries
 #define INGOT_WINDOW 0xFFFF800000000000ul // where programs are loaded
 #define INGOT_VERSION 1u
+#define INGOT_VERSION_TEXT "0.1.0"
 #define INGOT_BLOCK 4096u // bytes in a disk block
 
 // ---- net ----

@@ -25,3 +25,12 @@ struct driver {
 };
 
 extern const struct driver *const drivers[]; // drivers/drivers.c, null-ended
+
+// A console: started before anything else, so that every later line is seen.
+struct console_driver {
+    const char *name;
+    int (*init)(void);        // start output; E_NODEV when it is not there
+    int (*start_input)(void); // interrupts work now; an error: it is polled
+};
+
+extern const struct console_driver *const console_drivers[]; // null-ended

@@ -20,7 +20,8 @@ enum {
 
 typedef void interrupt_handler(void *context);
 
-void interrupt_init(void); // from here on an exception is a report
+void interrupt_init(void);       // from here on an exception is a report
+void interrupt_use_stacks(void); // core_init() has made them
 // Handle a vector with fn(context). Called with interrupts off.
 void interrupt_set_handler(u8 vector, interrupt_handler *fn, void *context);
 u64 interrupt_count(void); // device interrupts since boot

@@ -4,9 +4,10 @@
 #include "../boot/boot_info.h"
 #include "cpu.h"
 
-// Take over the loader's map. Everything in reserved regions, the kernel image
-// and the modules stays out of reach.
-void memory_init(const struct boot_info *info);
+// Take over the loader's map (sorted, no overlap). Everything in reserved
+// regions, the first megabyte, the kernel image and the modules stays out of
+// reach. E_NOMEM: no room even for the page map.
+int must_check memory_init(const struct boot_info *info);
 
 // Boot arena: memory for drivers and tables that is never freed. Cleared,
 // physically contiguous, virtual = physical. align: a power of two >= 8. Null
@@ -14,6 +15,8 @@ void memory_init(const struct boot_info *info);
 void *memory_boot_alloc(u64 bytes, u64 align);
 // The same below 4 GiB, for devices that cannot reach further.
 void *memory_boot_alloc_low(u64 bytes, u64 align);
+// The same in whole pages, not cleared: packet buffers and the like.
+void *memory_boot_buffer(u64 bytes, u64 align);
 
 enum memory_owner { MEMORY_KERNEL, MEMORY_FREE, MEMORY_SHELL, MEMORY_APP };
 
@@ -25,3 +28,5 @@ int must_check memory_free(u64 phys, u64 bytes, enum memory_owner owner);
 void memory_free_owner(enum memory_owner owner);
 void memory_get_info(struct mem_info *info);
 int memory_is_ram(u64 phys, u64 bytes); // 1 when it touches usable RAM
+const struct mem_region *memory_ram_region(u32 index); // null past the end
+void memory_give(u64 phys, u64 bytes); // whole kernel pages join free memory

@@ -5,13 +5,16 @@
 #include "memory.h"
 
 // Leave the boot tables for the real ones (docs/memory.md).
-void paging_init(const struct boot_info *info);
+// E_NOMEM: no room for the tables.
+int must_check paging_init(const struct boot_info *info);
 
 // Map pages. flags: PAGE_WRITE, PAGE_EXEC, PAGE_UNCACHED. Replaces what was
 // there. E_NOMEM when a table cannot be had.
 int must_check paging_map(u64 virt, u64 phys, u64 bytes, u32 flags,
                           enum memory_owner owner);
-void paging_unmap(u64 virt, u64 bytes);
+int must_check paging_unmap(u64 virt, u64 bytes);
+// Drop everything in virt's 512 GiB slot; the tables are their owner's memory.
+void paging_drop_slot(u64 virt);
 // E_FAULT when nothing is mapped at address.
 int must_check paging_query(u64 address, struct mem_page *page);
 

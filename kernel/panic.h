@@ -5,3 +5,6 @@
 
 _Noreturn void panic(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
+
+// The end of every panic: wait for a key, reboot.
+_Noreturn void panic_wait(void);

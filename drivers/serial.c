@@ -1,0 +1,137 @@
+// serial.c - the 16550 serial port COM1: console text out, typed bytes in.
+// SPDX-License-Identifier: MIT
+//
+// PC16550D data sheet (TI SNLS378). Tested on QEMU only.
+#include "../kernel/apic.h"
+#include "../kernel/console.h"
+#include "../kernel/input.h"
+#include "../kernel/driver.h"
+#include "serial_regs.h"
+
+#define LOG_TAG "serial"
+
+enum { FIFO_BYTES = 16, COM1 = 0x3F8, COM1_IRQ = 4 };
+enum { SEND_PASSES = 200000, BYTES_AN_INTERRUPT = 256 };
+
+static struct {
+    u8 present;
+    u8 dead;   // the transmitter never came free
+    u8 paused; // the input ring was full
+    u8 by_interrupt;
+    u32 room; // bytes the transmit FIFO surely takes
+} serial;
+
+static void serial_send(u8 byte)
+{
+    if (serial.room == 0) {
+        u32 passes = 0;
+        while ((inb(COM1 + UART_LSR) & LSR_THRE) == 0) {
+            if (++passes > SEND_PASSES) {
+                serial.dead = 1;
+                return;
+            }
+            pause();
+        }
+        serial.room = FIFO_BYTES;
+    }
+    outb(COM1 + UART_DATA, byte);
+    serial.room--;
+}
+
+static void serial_write(const char *text, u64 len)
+{
+    for (u64 i = 0; i < len && !serial.dead; i++) {
+        if (text[i] == '\n') {
+            serial_send('\r');
+        }
+        serial_send((u8)text[i]);
+    }
+}
+
+static void serial_set_receiving(int on)
+{
+    outb(COM1 + UART_MCR,
+         on ? MCR_DTR | MCR_RTS | MCR_OUT2 : MCR_DTR | MCR_OUT2);
+    if (serial.by_interrupt) {
+        outb(COM1 + UART_IER, on ? IER_RECEIVED : 0);
+    }
+    serial.paused = !on;
+}
+
+// Bytes into the ring while there is room; then RTS drops and the sender waits.
+static void serial_poll(void)
+{
+    for (u32 i = 0; i < BYTES_AN_INTERRUPT && !serial.paused; i++) {
+        if ((inb(COM1 + UART_LSR) & LSR_READY) == 0) {
+            return;
+        }
+        if (input_room() == 0) {
+            serial_set_receiving(0);
+            return;
+        }
+        input_push(inb(COM1 + UART_DATA));
+    }
+}
+
+static void serial_interrupt(void *context)
+{
+    (void)context;
+    inb(COM1 + UART_IIR);
+    serial_poll();
+}
+
+static void serial_resume(void)
+{
+    if (serial.paused) {
+        serial_set_receiving(1);
+        serial_poll();
+    }
+}
+
+static const struct console_sink serial_sink = {"serial", serial_write};
+static const struct input_source serial_source = {"serial", serial_poll,
+                                                  serial_resume};
+
+// A port that is not there reads all ones and keeps nothing.
+static int serial_is_present(void)
+{
+    outb(COM1 + UART_SCRATCH, 0x5A);
+    if (inb(COM1 + UART_SCRATCH) != 0x5A) {
+        return 0;
+    }
+    outb(COM1 + UART_SCRATCH, 0xA5);
+    return inb(COM1 + UART_SCRATCH) == 0xA5;
+}
+
+static int serial_init(void)
+{
+    if (!serial_is_present()) {
+        return E_NODEV;
+    }
+    outb(COM1 + UART_IER, 0);
+    outb(COM1 + UART_LCR, LCR_DIVISOR);
+    outb(COM1 + UART_DIVISOR_LOW, 1); // 115200 baud
+    outb(COM1 + UART_DIVISOR_HIGH, 0);
+    outb(COM1 + UART_LCR, LCR_8N1);
+    outb(COM1 + UART_FCR, FCR_ENABLE | FCR_CLEAR);
+    serial.present = 1;
+    serial_set_receiving(1);
+    console_add_sink(&serial_sink);
+    return 0;
+}
+
+static int serial_start_input(void)
+{
+    if (!serial.present) {
+        return E_NODEV;
+    }
+    input_add_source(&serial_source);
+    interrupt_set_handler(VECTOR_IRQ_BASE + COM1_IRQ, serial_interrupt, 0);
+    TRY(apic_route_irq(COM1_IRQ, VECTOR_IRQ_BASE + COM1_IRQ));
+    serial.by_interrupt = 1;
+    serial_set_receiving(1);
+    return 0;
+}
+
+const struct console_driver serial_driver = {"serial", serial_init,
+                                             serial_start_input};

@@ -1,0 +1,203 @@
+// app.c - a program's life: loaded into the window, run, and taken away.
+// SPDX-License-Identifier: MIT
+//
+// Two programs exist at most: the shell, in a region of its own, and the
+// program it runs, in the window. A program is called on its own stack;
+// whatever ends it (return, app_exit, an exception, Ctrl-C) goes back through
+// app_leave(), and then all its memory does.
+#include "app.h"
+#include "../lib/string.h"
+#include "app_load.h"
+#include "console.h"
+#include "cpu.h"
+#include "disk.h"
+#include "fault.h"
+#include "nic.h"
+#include "paging.h"
+#include "panic.h"
+
+#define LOG_TAG "app"
+#include "log.h"
+
+enum {
+    VECTOR_STACK = 12,
+    VECTOR_PROTECTION = 13,
+    VECTOR_PAGE = 14,
+    VECTOR_MACHINE_CHECK = 18
+};
+enum { EXIT_FAILURE_STATUS = 255, SHELL_RESTARTS = 3 };
+#define FLAG_TRAP BIT(8)
+#define FLAGS_START (BIT(9) | BIT(1)) // interrupts on
+
+extern const char shell_image[], shell_image_end[];
+
+i64 app_enter(u64 entry, int argc, const char *const *argv, u64 stack,
+              u64 *saved);
+void app_leave(u64 saved, i64 status);
+
+static struct program shell = {.name = "shell",
+                               .owner = MEMORY_SHELL,
+                               .window = {SHELL_REGION, SHELL_REGION_END},
+                               .stack = SHELL_STACK};
+static struct program app = {.owner = MEMORY_APP,
+                             .window = {INGOT_WINDOW, WINDOW_END},
+                             .stack = WINDOW_STACK};
+
+static struct program *running; // null: the kernel itself
+static int stopping;            // Ctrl-C was typed
+u64 app_saved_now;              // what app_leave() needs to end `running`
+
+int app_running(void)
+{
+    return running == &app;
+}
+int app_stopping(void)
+{
+    return stopping;
+}
+enum memory_owner app_owner(void)
+{
+    return running == &app ? MEMORY_APP : MEMORY_SHELL;
+}
+const char *app_name(void)
+{
+    return running ? running->name : "kernel";
+}
+
+i64 app_offset(u64 address)
+{
+    if (running == 0 || address < running->image_start ||
+        address >= running->image_end) {
+        return -1;
+    }
+    return (i64)(address - running->image_start);
+}
+
+int app_is_stack_guard(u64 address)
+{
+    return running != 0 && address < running->stack - APP_STACK_BYTES &&
+           address >= running->stack - APP_STACK_BYTES - APP_STACK_GUARD;
+}
+
+// Run what app_load() has put in place and return how it ended.
+static int app_call(struct program *program, int argc, const char *const *argv)
+{
+    struct program *before = running;
+    u64 saved_before = app_saved_now;
+    program->ended = 0;
+    stopping = 0;
+    running = program;
+    i64 status = app_enter(program->entry, argc, argv, program->stack_pointer,
+                           &app_saved_now);
+    running = before;
+    app_saved_now = saved_before;
+    stopping = 0;
+    if (program->ended != 0) {
+        return program->ended;
+    }
+    return status < 0 ? EXIT_FAILURE_STATUS : (int)status;
+}
+
+static void app_take_back(struct program *program)
+{
+    paging_drop_slot(program->window.start);
+    memory_free_owner(program->owner);
+    program->image_start = program->image_end = 0;
+}
+
+int app_run(const void *image, u64 len, u32 flags, int argc,
+            const char *const *argv)
+{
+    if (running != &shell) {
+        return E_BUSY;
+    }
+    if (image == 0 || len == 0 || argc < 1 || flags & ~(u32)APP_FLAT) {
+        return E_ARG;
+    }
+    string_copy(app.name, argv[0], sizeof(app.name));
+    const char *const *arguments = 0;
+    int result = app_load(&app, image, len, flags, argc, argv, &arguments);
+    if (result == 0) {
+        result = app_call(&app, argc, arguments);
+    }
+    app_take_back(&app);
+    if (app.ended != 0) {
+        nic_recover_all();
+        disk_recover_all();
+        app.ended = 0;
+    }
+    return result;
+}
+
+int app_exit(int status)
+{
+    app_leave(app_saved_now, status < 0 ? EXIT_FAILURE_STATUS : status);
+    return 0;
+}
+
+_Noreturn void app_run_shell(void)
+{
+    static const char *const first[] = {"shell"};
+    static const char *const again[] = {"shell", "again"};
+    const char *const *arguments = 0;
+    for (int run = 0;; run++) {
+        int argc = run == 0 ? 1 : 2;
+        int result =
+            app_load(&shell, shell_image, (u64)(shell_image_end - shell_image),
+                     0, argc, run == 0 ? first : again, &arguments);
+        if (result != 0) {
+            panic("the shell cannot be loaded (%d)", result);
+        }
+        result = app_call(&shell, argc, arguments);
+        app_take_back(&shell);
+        log_warn("the shell ended (%d), starting it again", result);
+    }
+}
+
+// The interrupted program never goes on: its registers now lead to app_leave().
+static void app_end(struct registers *regs, int why)
+{
+    running->ended = why;
+    regs->rip = (u64)app_leave;
+    regs->rdi = app_saved_now;
+    regs->rsi = (u64)(i64)why;
+    regs->rsp = app_saved_now;
+    regs->rflags = FLAGS_START;
+}
+
+int app_fault(struct registers *regs)
+{
+    int pointer = regs->vector == VECTOR_PAGE ||
+                  regs->vector == VECTOR_PROTECTION ||
+                  regs->vector == VECTOR_STACK;
+    if (running == 0 || regs->vector == VECTOR_MACHINE_CHECK ||
+        (fault_in_kernel(regs->rip) && !pointer)) {
+        return 0;
+    }
+    fault_report(regs, running->name);
+    app_end(regs, E_CRASHED);
+    return 1;
+}
+
+int app_stop(void)
+{
+    if (running != &app) {
+        return 0;
+    }
+    stopping = 1;
+    return 1;
+}
+
+int app_stop_step(struct registers *regs)
+{
+    if (!stopping || running != &app) {
+        return 0;
+    }
+    if (fault_in_kernel(regs->rip)) {
+        regs->rflags |= FLAG_TRAP;
+        return 1;
+    }
+    console_printf("\n*** %s: stopped by Ctrl-C\n", app.name);
+    app_end(regs, E_STOPPED);
+    return 1;
+}

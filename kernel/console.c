@@ -1,0 +1,65 @@
+// console.c - text out to every sink.
+// SPDX-License-Identifier: MIT
+#include "console.h"
+#include "../lib/format.h"
+#include "../lib/string.h"
+
+static const struct console_sink *sinks[CONSOLE_SINKS];
+
+void console_add_sink(const struct console_sink *sink)
+{
+    for (u32 i = 0; i < CONSOLE_SINKS; i++) {
+        if (sinks[i] == 0) {
+            sinks[i] = sink;
+            return;
+        }
+    }
+}
+
+static int console_is_listed(const char *list, const char *name)
+{
+    u64 len = strlen(name);
+    while (*list != 0) {
+        u64 word = 0;
+        while (list[word] != 0 && list[word] != ',') {
+            word++;
+        }
+        if (word == len && memcmp(list, name, len) == 0) {
+            return 1;
+        }
+        list += word + (list[word] == ',');
+    }
+    return 0;
+}
+
+void console_choose(const char *list)
+{
+    u32 kept = 0;
+    for (u32 i = 0; i < CONSOLE_SINKS && sinks[i] != 0; i++) {
+        kept += (u32)console_is_listed(list, sinks[i]->name);
+    }
+    for (u32 i = 0; kept > 0 && i < CONSOLE_SINKS; i++) {
+        if (sinks[i] != 0 && !console_is_listed(list, sinks[i]->name)) {
+            sinks[i] = 0;
+        }
+    }
+}
+
+void console_write(const char *text, u64 len)
+{
+    for (u32 i = 0; i < CONSOLE_SINKS; i++) {
+        if (sinks[i] != 0) {
+            sinks[i]->write(text, len);
+        }
+    }
+}
+
+void console_printf(const char *text, ...)
+{
+    char line[256];
+    va_list args;
+    va_start(args, text);
+    u64 len = format_args(line, sizeof(line), text, args);
+    va_end(args);
+    console_write(line, len < sizeof(line) ? len : sizeof(line) - 1);
+}

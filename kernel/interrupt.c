@@ -1,0 +1,136 @@
+// interrupt.c - the IDT: exceptions become reports, device interrupts handlers.
+// SPDX-License-Identifier: MIT
+//
+// Intel SDM volume 3, 6.14. Every gate runs on a stack of its own once
+// core_init() has made them, so programs may use the red zone.
+#include "interrupt.h"
+#include "../lib/string.h"
+#include "app.h"
+#include "apic.h"
+#include "core.h"
+#include "cpu.h"
+#include "fault.h"
+
+enum { VECTORS = 256, STUBS = 0x80, STUB_BYTES = 16, EXCEPTIONS = 32 };
+enum {
+    VECTOR_DEBUG = 1,
+    VECTOR_NMI = 2,
+    VECTOR_DOUBLE_FAULT = 8,
+    VECTOR_PAGE_FAULT = 14,
+    VECTOR_MACHINE_CHECK = 18
+};
+
+struct gate {
+    u16 offset_low, selector;
+    u8 ist, type;
+    u16 offset_middle;
+    u32 offset_high, reserved;
+};
+_Static_assert(sizeof(struct gate) == 16, "the processor's gate");
+
+extern const char interrupt_stubs[], interrupt_stub_spurious[];
+
+static struct gate idt[VECTORS] __attribute__((aligned(16)));
+static struct {
+    interrupt_handler *fn;
+    void *context;
+} handlers[STUBS];
+static u64 interrupts;
+static u32 inside; // a device interrupt's handler is running
+
+static void interrupt_set_gate(u32 vector, const char *stub, u8 ist)
+{
+    u64 address = (u64)stub;
+    idt[vector] = (struct gate){
+        .offset_low = (u16)address,
+        .selector = 8,
+        .ist = ist,
+        .type = 0x8E, // present, interrupt gate: IF is cleared
+        .offset_middle = (u16)(address >> 16),
+        .offset_high = (u32)(address >> 32),
+    };
+}
+
+static u8 interrupt_stack(u32 vector)
+{
+    switch (vector) {
+    case VECTOR_NMI:
+        return STACK_NMI;
+    case VECTOR_DOUBLE_FAULT:
+        return STACK_DOUBLE_FAULT;
+    case VECTOR_PAGE_FAULT:
+        return STACK_PAGE_FAULT;
+    case VECTOR_MACHINE_CHECK:
+        return STACK_MACHINE_CHECK;
+    default:
+        return vector < EXCEPTIONS ? STACK_EXCEPTION : STACK_INTERRUPT;
+    }
+}
+
+static void interrupt_fill(int with_stacks)
+{
+    for (u32 vector = 0; vector < STUBS; vector++) {
+        interrupt_set_gate(vector, interrupt_stubs + vector * STUB_BYTES,
+                           with_stacks ? interrupt_stack(vector) : 0);
+    }
+    interrupt_set_gate(VECTOR_SPURIOUS, interrupt_stub_spurious, 0);
+}
+
+void interrupt_init(void)
+{
+    interrupt_fill(0);
+    struct __attribute__((packed)) {
+        u16 limit;
+        u64 base;
+    } pointer = {sizeof(idt) - 1, (u64)idt};
+    __asm__ volatile("lidt %0" : : "m"(pointer));
+}
+
+void interrupt_use_stacks(void)
+{
+    interrupt_fill(1);
+}
+
+void interrupt_set_handler(u8 vector, interrupt_handler *fn, void *context)
+{
+    handlers[vector].context = context;
+    handlers[vector].fn = fn;
+}
+
+u64 interrupt_count(void)
+{
+    return interrupts;
+}
+
+static void interrupt_exception(struct registers *regs)
+{
+    if (regs->vector == VECTOR_DEBUG && app_stop_step(regs)) {
+        return;
+    }
+    if (!inside && app_fault(regs)) {
+        return;
+    }
+    fault_panic(regs);
+}
+
+// Called by isr.asm with interrupts off.
+void interrupt_dispatch(struct registers *regs);
+void interrupt_dispatch(struct registers *regs)
+{
+    if (regs->vector < EXCEPTIONS) {
+        interrupt_exception(regs);
+        return;
+    }
+    if (regs->vector >= VECTOR_PIC_BASE &&
+        regs->vector < VECTOR_PIC_BASE + 16) {
+        return; // a masked 8259's spurious interrupt
+    }
+    interrupts++;
+    inside = 1;
+    if (handlers[regs->vector].fn != 0) {
+        handlers[regs->vector].fn(handlers[regs->vector].context);
+    }
+    inside = 0;
+    apic_end_of_interrupt();
+    app_stop_step(regs);
+}

@@ -1,0 +1,107 @@
+; isr.asm - interrupt stubs, and the doors into a program and out of it.
+; SPDX-License-Identifier: MIT
+
+extern interrupt_dispatch
+global interrupt_stubs, interrupt_stub_spurious, app_enter, app_leave
+
+STUBS equ 0x80
+STUB_BYTES equ 16
+
+section .text
+; One stub a vector: the processor pushed an error code for some, the others push
+; a zero, so that struct registers always looks the same.
+align STUB_BYTES
+interrupt_stubs:
+%assign vector 0
+%rep STUBS
+    align STUB_BYTES
+    %if vector = 8 || (vector >= 10 && vector <= 14) || vector = 17 || vector = 21 || vector = 29 || vector = 30
+    %else
+    push 0
+    %endif
+    push vector
+    jmp interrupt_common
+    %assign vector vector + 1
+%endrep
+
+align STUB_BYTES
+interrupt_stub_spurious:        ; no end of interrupt, nothing to do
+    iretq
+
+interrupt_common:
+    push rax
+    push rbx
+    push rcx
+    push rdx
+    push rsi
+    push rdi
+    push rbp
+    push r8
+    push r9
+    push r10
+    push r11
+    push r12
+    push r13
+    push r14
+    push r15
+    cld
+    mov rdi, rsp
+    call interrupt_dispatch
+    pop r15
+    pop r14
+    pop r13
+    pop r12
+    pop r11
+    pop r10
+    pop r9
+    pop r8
+    pop rbp
+    pop rdi
+    pop rsi
+    pop rdx
+    pop rcx
+    pop rbx
+    pop rax
+    add rsp, 16                 ; vector and error code
+    iretq
+
+; i64 app_enter(u64 entry, int argc, const char **argv, u64 stack, u64 *saved)
+; Call entry(argc, argv) on its own stack; *saved is what app_leave() needs.
+app_enter:
+    push rbx
+    push rbp
+    push r12
+    push r13
+    push r14
+    push r15
+    mov [r8], rsp
+    mov rax, rdi
+    mov edi, esi
+    mov rsi, rdx
+    mov rsp, rcx
+    xor ebp, ebp                ; the end of every backtrace
+    fninit
+    push 0x1F80                 ; the state that the ABI promises: all
+    ldmxcsr [rsp]               ; floating-point exceptions masked
+    add rsp, 8
+    sti
+    call rax
+    mov rdi, [app_saved_now]
+    movsxd rsi, eax
+    ; fall through: main returned
+
+; _Noreturn void app_leave(u64 saved, i64 status): app_enter returns status.
+app_leave:
+    mov rsp, rdi
+    mov rax, rsi
+    cld
+    sti
+    pop r15
+    pop r14
+    pop r13
+    pop r12
+    pop rbp
+    pop rbx
+    ret
+
+extern app_saved_now            ; of the program that runs, kernel/app.c

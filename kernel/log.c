@@ -1,0 +1,63 @@
+// log.c - the kernel's log: a ring of text, shown on the consoles as it grows.
+// SPDX-License-Identifier: MIT
+#include "log.h"
+#include "../lib/format.h"
+#include "../lib/string.h"
+#include "console.h"
+
+enum { LINE_CAP = 240 };
+
+static char ring[LOG_CAP];
+static u64 written; // bytes ever
+static u32 lost;    // lines overwritten
+static enum log_level shown = LOG_INFO;
+
+static void log_put(char byte)
+{
+    char *slot = &ring[written % LOG_CAP];
+    if (written >= LOG_CAP && *slot == '\n') {
+        lost++;
+    }
+    *slot = byte;
+    written++;
+}
+
+void log_line(enum log_level level, const char *tag, const char *text, ...)
+{
+    char line[LINE_CAP];
+    u64 len = format(line, sizeof(line) - 1, "%s: ", tag);
+    va_list args;
+    va_start(args, text);
+    len += format_args(line + len, sizeof(line) - 1 - len, text, args);
+    va_end(args);
+    len = len > LINE_CAP - 2 ? LINE_CAP - 2 : len;
+    line[len++] = '\n';
+    for (u64 i = 0; i < len; i++) {
+        log_put(line[i]);
+    }
+    if (level <= shown) {
+        console_write(line, len);
+    }
+}
+
+void log_set_level(enum log_level level)
+{
+    shown = level;
+}
+u32 log_lost(void)
+{
+    return lost;
+}
+
+u64 log_read(u64 position, char *text, u64 cap)
+{
+    u64 first = written > LOG_CAP ? written - LOG_CAP : 0;
+    u64 n = 0;
+    if (position >= written - first) {
+        return 0;
+    }
+    for (u64 at = first + position; at < written && n < cap; at++) {
+        text[n++] = ring[at % LOG_CAP];
+    }
+    return n;
+}
