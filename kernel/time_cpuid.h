@@ -1,0 +1,12 @@
+// time_cpuid.h - the TSC's rate where the processor says it.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../include/ingot.h"
+
+struct time_cpuid {
+    u64 hz;             // 0: it does not
+    const char *source; // "cpuid", "hypervisor"
+    int exact;          // 0: a nominal rate, better measured again later
+};
+
+struct time_cpuid time_cpuid_read(void);
