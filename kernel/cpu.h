@@ -127,6 +127,19 @@ static inline void sti_hlt(void)
     __asm__ volatile("sti; hlt" : : : "memory");
 }
 
+static inline void int3(void)
+{
+    __asm__ volatile("int3");
+}
+static inline void lidt(u64 base, u16 limit)
+{
+    struct __attribute__((packed)) {
+        u16 limit;
+        u64 base;
+    } pointer = {limit, base};
+    __asm__ volatile("lidt %0" : : "m"(pointer));
+}
+
 static inline u64 irq_save(void)
 {
     u64 flags;
