@@ -11,7 +11,7 @@ default abs ; the kernel lies in the top 2 GiB: addresses are 32 bits, signed
 
 extern baremetal_key
 extern baremetal_system
-extern con_write
+extern console_write
 extern disk_read
 extern disk_write
 extern net_rx
@@ -91,7 +91,7 @@ bm_output:
     enter_c
     mov rdi, rsi
     mov rsi, rcx
-    call con_write
+    call console_write
     leave_c
 
 ; IN RSI = frame, RCX = bytes, RDX = interface. Nothing tells of a failure.

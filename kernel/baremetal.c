@@ -1,10 +1,11 @@
 // baremetal.c - what b_system and b_input do for programs built for BareMetal.
 // SPDX-License-Identifier: MIT
 #include "baremetal.h"
+#include "app.h"
+#include "app_load.h"
 #include "apic.h"
 #include "console.h"
 #include "input.h"
-#include "memory.h"
 #include "nic.h"
 #include "power.h"
 #include "time.h"
@@ -40,13 +41,6 @@ u8 baremetal_key(void)
         return BM_KEY_ENTER;
     }
     return byte == '\b' || byte == 0x7F ? BM_KEY_BACKSPACE : byte;
-}
-
-static u64 baremetal_free_mib(void)
-{
-    struct mem_info info;
-    memory_get_info(&info);
-    return info.window_free >> 20;
 }
 
 // The first byte of the address ends up in bits 40 to 47.
@@ -103,6 +97,16 @@ static void baremetal_dump(const u8 *bytes, u64 len)
     console_printf("\n");
 }
 
+// Ctrl-C ends a wait too: kernel code is never cut off in the middle.
+static void baremetal_delay(u64 us)
+{
+    const u64 longest = 1000000000000; // 11 days: the product fits
+    struct deadline end = deadline_ns((us < longest ? us : longest) * 1000);
+    while (!deadline_passed(&end) && !app_stopping()) {
+        pause();
+    }
+}
+
 // Those that only have an effect.
 static void baremetal_act(u64 function, u64 a, u64 d)
 {
@@ -117,7 +121,7 @@ static void baremetal_act(u64 function, u64 a, u64 d)
         console_printf("%016lx", a);
         break;
     case BM_DELAY:
-        time_delay_ns(a < ~0ul / 1000 ? a * 1000 : ~0ul);
+        baremetal_delay(a);
         break;
     case BM_REBOOT:
         (void)power_reboot();
@@ -139,7 +143,7 @@ u64 baremetal_system(u64 function, u64 a, u64 d)
     case BM_TIMECOUNTER:
         return time_ns();
     case BM_FREE_MEMORY:
-        return baremetal_free_mib();
+        return app_window_free() >> 20;
     case BM_SMP_ID:
         return apic_id();
     case BM_SMP_NUMCORES:
