@@ -36,7 +36,7 @@ APPS := $(patsubst apps/%.c,$(B)/apps/%.app,$(filter-out apps/start.c,$(APPS_C))
   $(APPS_ASM:apps/asm/%.asm=$(B)/apps/%-asm.app)
 TEST_APPS := $(TEST_APPS_C:tests/apps/%.c=$(B)/tests/%.app) \
   $(TEST_APPS_ASM:tests/apps/%.asm=$(B)/tests/%.app)
-LINK_APP := $(LD) -nostdlib -static --gc-sections -z max-page-size=4096 -z noexecstack
+LINK_APP := $(LD) -nostdlib -static --no-relax --gc-sections -z max-page-size=4096 -z noexecstack
 
 .PHONY: all kernel image apps
 .SECONDARY:
@@ -46,38 +46,82 @@ apps: $(APPS) $(TEST_APPS) ## the programs: build/apps/*.app
 image: $(B)/ingot.img ## one bootable disk image: build/ingot.img
 
 $(B)/ingot.elf: $(KERNEL_OBJ) linker.ld
-	$(LD) -nostdlib -static --gc-sections -z max-page-size=4096 -z noexecstack \
+	@echo "  LD   $@"
+	@$(LD) -nostdlib -static --gc-sections -z max-page-size=4096 -z noexecstack \
 	  -T linker.ld -o $@ $(KERNEL_OBJ)
+# The shell travels in the kernel image: small counts more than fast, and -n keeps
+# the file free of page padding.
+$(SHELL_OBJ): SIZE := -Os
 $(B)/shell.elf: $(SHELL_OBJ) $(LIB_OBJ) apps/app.ld apps/shell/shell.ld
-	$(LINK_APP) -s -T apps/shell/shell.ld -o $@ $(SHELL_OBJ) $(LIB_OBJ)
+	@echo "  LD   $@"
+	@$(LINK_APP) -n -s -T apps/shell/shell.ld -o $@ $(SHELL_OBJ) $(LIB_OBJ)
 $(B)/kernel/kernel/shell_image.asm.o: $(B)/shell.elf
 
 # A program is apps/NAME.c and, when there is one, the folder apps/NAME/.
 .SECONDEXPANSION:
 $(B)/apps/%.app: $(B)/app/apps/%.o $$(addprefix $(B)/app/,$$(subst .c,.o,$$(wildcard apps/$$*/*.c))) $(LIB_OBJ) apps/app.ld
 	@mkdir -p $(@D)
-	$(LINK_APP) -T apps/app.ld -o $@ $(filter %.o,$^)
+	@echo "  LD   $@"
+	@$(LINK_APP) -T apps/app.ld -o $@ $(filter %.o,$^)
 $(B)/apps/%-asm.app: apps/asm/%.asm $(wildcard apps/asm/*.inc) include/ingot.inc
 	@mkdir -p $(@D)
-	$(NASM) -f bin -i include/ -i apps/asm/ -o $@ $<
+	@echo "  NASM $<"
+	@$(NASM) -f bin -i include/ -i apps/asm/ -o $@ $<
 $(B)/tests/%.app: $(B)/app/tests/apps/%.o $(LIB_OBJ) apps/app.ld
 	@mkdir -p $(@D)
-	$(LINK_APP) -T apps/app.ld -o $@ $(filter %.o,$^)
+	@echo "  LD   $@"
+	@$(LINK_APP) -T apps/app.ld -o $@ $(filter %.o,$^)
 $(B)/tests/%.app: tests/apps/%.asm include/ingot.inc
 	@mkdir -p $(@D)
-	$(NASM) -f bin -i include/ -i apps/asm/ -o $@ $<
+	@echo "  NASM $<"
+	@$(NASM) -f bin -i include/ -i apps/asm/ -o $@ $<
 
 $(B)/ingot.img: $(B)/ingot.elf $(APPS) tools/mkimage.py boot/grub.cfg
-	$(PYTHON) tools/mkimage.py --kernel $(B)/ingot.elf --out $@ $(APPS)
+	@echo "  IMG  $@"
+	@$(PYTHON) tools/mkimage.py --kernel $(B)/ingot.elf --out $@ $(APPS)
 
 $(B)/kernel/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(KFLAGS) -c $< -o $@
+	@echo "  CC   $<"
+	@$(CC) $(KFLAGS) -c $< -o $@
 $(B)/kernel/%.asm.o: %.asm Makefile
 	@mkdir -p $(@D)
-	$(NASM) -f elf64 -g -F dwarf -MD $@.d -i include/ -o $@ $<
+	@echo "  NASM $<"
+	@$(NASM) -f elf64 -g -F dwarf -MD $@.d -i include/ -i $(B)/ -o $@ $<
 $(B)/app/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(AFLAGS) -c $< -o $@
+	@echo "  CC   $< (app)"
+	@$(CC) $(AFLAGS) $(SIZE) -c $< -o $@
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+# ---- running and testing ----
+.PHONY: setup run debug test check fuzz help clean
+setup: ## install what building and testing takes
+	@tools/setup
+run: ## the shell in this terminal, Ctrl-A X quits; VM="--mem 64 --boot uefi"
+	@tools/setup
+	@$(MAKE) image
+	@tools/vm $(VM)
+debug: ## QEMU waiting at the first instruction, gdb with the kernel's symbols
+	@tools/setup
+	@$(MAKE) image
+	@tools/vm --gdb $(VM) </dev/null & \
+	 trap "kill $$! 2>/dev/null" EXIT; \
+	 gdb -q $(B)/ingot.elf -iex "set tcp connect-timeout 20" \
+	   -ex "target remote :1234" $(GDB)
+test: ## build and run every test; T="host qemu" chooses stages
+	@tools/setup
+	@$(PYTHON) tests/run.py $(T)
+check: ## the gates for the source alone (they are part of test)
+	@tools/setup
+	@$(if $(filter test,$(MAKECMDGOALS)),:,$(PYTHON) tools/check.py $(GATES))
+fuzz: ## every fuzz target for a minute
+	@tools/setup
+	@$(PYTHON) tests/run.py --fuzz-seconds 60 fuzz
+clean: ## forget everything built
+	@rm -rf $(B)
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 9
+print-%: # a variable's value, for tools/check.py
+	@echo '$($*)'

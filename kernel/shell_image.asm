@@ -3,5 +3,5 @@
 global shell_image, shell_image_end
 section .rodata
 align 16
-shell_image: incbin "build/shell.elf"
+shell_image: incbin "shell.elf"
 shell_image_end:
