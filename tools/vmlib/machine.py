@@ -321,6 +321,15 @@ class Machine:
                 return message["return"]
         raise VmStopped("QEMU closed QMP", self.complaint())
 
+    def exit_reason(self, timeout=10):
+        """Wait until QEMU ends by itself, and say why: "guest-shutdown",
+        "guest-reset", .. Needs a qmp() before."""
+        self.wait_exit(timeout)
+        for line in self.qmp_file:
+            self.events.append(json.loads(line))
+        return next((event["data"]["reason"] for event in self.events
+                     if event.get("event") == "SHUTDOWN"), None)
+
     def monitor(self, line):
         """A line for QEMU's human monitor, as monitor("info registers")."""
         return self.qmp("human-monitor-command", command_line=line)

@@ -14,11 +14,10 @@ from .machine import Machine, VmFailure, VmStopped, VmTimeout, \
 from .options import VmError
 
 TIMED_OUT = 124
-FAILURES = ("error: ", "*** ")   # how the shell's and the kernel's bad news
-                                 # begin
-PANIC = "*** panic"
-PANIC_SECONDS = 1                # for the rest of its report
-ENDING = ("shutdown", "reboot")  # commands after which no prompt comes back
+# How lines of bad news begin: the shell's, and the kernel's about a program.
+FAILURES = ("error: ", "*** ")
+PANIC = "*** press a key"  # the last line of a kernel panic
+ENDING = ("shutdown", "reboot")  # after these no prompt comes back
 SHUTDOWN_SECONDS = 5
 
 
@@ -98,7 +97,6 @@ class Session:
         self.deadline = time.monotonic() + limit
         self.limit = limit
         self.failed = False
-        self.panicked = False
         self.shown = 0  # lines printed
         self.at = "while booting"
 
@@ -110,8 +108,7 @@ class Session:
         for text in self.machine.terminal.lines[self.shown:]:
             self.shown += 1
             print(text, flush=True)
-            if text.startswith(PANIC) and not self.panicked:
-                self.panicked = True
+            if text.startswith(PANIC):
                 raise VmFailure("the kernel panicked")
             if text.startswith(FAILURES):
                 self.failed = True
@@ -152,8 +149,6 @@ class Session:
 
     def explain(self, failure):
         """The rest of the console, then why in one line."""
-        if self.panicked:
-            self.panic_report()
         self.show()
         if self.machine.terminal.current:
             print(self.machine.terminal.current, flush=True)
@@ -164,14 +159,6 @@ class Session:
         if self.machine.complaint():
             say(self.machine.complaint())
         return 1
-
-    def panic_report(self):
-        """After a panic's first line there is no prompt to wait for: the
-        rest has come when it has been silent."""
-        try:
-            self.machine.wait(lambda: None, PANIC_SECONDS, "end")
-        except VmFailure:
-            pass
 
 
 def run(options):
