@@ -112,8 +112,10 @@ def disk(options):
     if options.machine.split(",")[0] != "q35":
         words += ["-device", "ich9-ahci,id=ahci"]
         bus = "ahci.0"
+    # -kernel takes boot index 0 for itself.
+    first = "" if options.boot == "direct" else ",bootindex=0"
     return words + ["-device",
-                    f"ide-hd,id=disk0,bus={bus},drive=image,bootindex=0"]
+                    f"ide-hd,id=disk0,bus={bus},drive=image{first}"]
 
 
 def nic(options, index, peer):
