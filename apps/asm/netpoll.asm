@@ -27,6 +27,10 @@ start:
     mov [rel dropped], rax
     mov rax, [rel info + net_info_rx_missed]
     mov [rel missed], rax
+    print "Polling nic "
+    mov rax, r14
+    call print_decimal
+    print 10
     call bench_start
     call poll
     call bench_stop
