@@ -9,8 +9,7 @@
 #include "../lib/string.h"
 
 enum {
-    ROOT_MAX = 1024, // entries that are looked at
-    SPACE_MEMORY = 0,
+    ROOT_MAX = 1024,    // entries that are looked at
     ECAM_BUS = 1 << 20, // bytes of configuration space per bus
 };
 static const u64 PHYS_END = 1ul << 52;
@@ -31,7 +30,8 @@ static void acpi_read_hpet(struct acpi_walk *walk,
                            const struct acpi_header *table)
 {
     const struct acpi_hpet *hpet = (const struct acpi_hpet *)table;
-    if (table->length < sizeof(*hpet) || hpet->base.space != SPACE_MEMORY ||
+    if (table->length < sizeof(*hpet) ||
+        hpet->base.space != ACPI_SPACE_MEMORY ||
         hpet->base.address >= PHYS_END || hpet->base.address % 8 != 0) {
         log_warn("HPET table is ignored");
         return;

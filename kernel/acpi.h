@@ -27,9 +27,11 @@ struct acpi_ecam { // MCFG: configuration space of one segment's buses
     u8 bus_first, bus_last;
 };
 
+enum { ACPI_SPACE_MEMORY, ACPI_SPACE_IO, ACPI_SPACE_PCI }; // acpi_gas.space
+
 struct acpi_gas { // generic address, ACPI 5.2.3.2
     u64 address;  // 0: none
-    u8 space;     // 0 memory, 1 I/O port, 2 PCI configuration
+    u8 space;     // ACPI_SPACE_*
     u8 width;     // bits
 };
 

@@ -7,9 +7,6 @@
 #include "../lib/string.h"
 
 enum {
-    SPACE_MEMORY = 0,
-    SPACE_IO = 1,
-    SPACE_PCI = 2,
     CMOS_SIZE = 128,
     FADT_V1_SIZE = 116,
 };
@@ -17,8 +14,8 @@ enum {
 static struct acpi_gas acpi_fadt_gas(const struct acpi_address *from)
 {
     struct acpi_gas gas = {0, 0, 0};
-    if (from->space > SPACE_PCI ||
-        (from->space == SPACE_IO && from->address > 0xffff)) {
+    if (from->space > ACPI_SPACE_PCI ||
+        (from->space == ACPI_SPACE_IO && from->address > 0xffff)) {
         return gas;
     }
     gas.address = from->address;
@@ -33,9 +30,9 @@ static struct acpi_gas
 acpi_fadt_register(u32 port, const struct acpi_address *from, u8 width)
 {
     struct acpi_gas gas = acpi_fadt_gas(from);
-    if (gas.address == 0 || gas.space == SPACE_PCI) {
+    if (gas.address == 0 || gas.space == ACPI_SPACE_PCI) {
         gas.address = port <= 0xffff ? port : 0;
-        gas.space = SPACE_IO;
+        gas.space = ACPI_SPACE_IO;
     }
     gas.width = width;
     return gas;

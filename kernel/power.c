@@ -8,8 +8,6 @@
 #include "paging.h"
 #include "time.h"
 
-enum { SPACE_MEMORY, SPACE_IO, SPACE_PCI };
-
 enum {
     WAY_MS = 50,      // for the machine to go, before the next way is tried
     ENABLE_MS = 300,  // for firmware to hand ACPI over
@@ -59,7 +57,7 @@ static int power_write(const struct acpi_gas *gas, u8 width, u16 value)
     if (gas->address == 0) {
         return E_ARG;
     }
-    if (gas->space == SPACE_MEMORY) {
+    if (gas->space == ACPI_SPACE_MEMORY) {
         TRY(mmio_map(gas->address, width / 8));
         if (width == 8) {
             mmio_write8(gas->address, (u8)value);
@@ -68,7 +66,7 @@ static int power_write(const struct acpi_gas *gas, u8 width, u16 value)
         }
         return 0;
     }
-    if (gas->space != SPACE_IO) {
+    if (gas->space != ACPI_SPACE_IO) {
         return E_ARG;
     }
     if (width == 8) {
@@ -81,7 +79,7 @@ static int power_write(const struct acpi_gas *gas, u8 width, u16 value)
 
 static u16 power_read(const struct acpi_gas *gas)
 {
-    if (gas->space == SPACE_MEMORY) {
+    if (gas->space == ACPI_SPACE_MEMORY) {
         return mmio_map(gas->address, 2) < 0 ? 0 : mmio_read16(gas->address);
     }
     return inw((u16)gas->address);
@@ -107,7 +105,7 @@ static void power_reset_pci(u64 address, u8 value)
 static void power_reset_acpi(void)
 {
     const struct acpi_power *power = &power_acpi->power;
-    if (power->reset.address != 0 && power->reset.space == SPACE_PCI) {
+    if (power->reset.address != 0 && power->reset.space == ACPI_SPACE_PCI) {
         power_reset_pci(power->reset.address, power->reset_value);
     } else if (power_write(&power->reset, 8, power->reset_value) < 0) {
         return;

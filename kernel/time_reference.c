@@ -22,7 +22,6 @@ enum { // HPET 2.3
 
 enum { // ACPI 4.8.3.3
     PM_TIMER_HZ = 3579545,
-    SPACE_MEMORY = 0,
 };
 
 enum { // 82C54; port 61h gates channel 2
@@ -98,7 +97,7 @@ static struct time_reference time_find_pm(const struct acpi *acpi)
         return pm;
     }
     pm.read = time_read_pm_port;
-    if (timer->space == SPACE_MEMORY) {
+    if (timer->space == ACPI_SPACE_MEMORY) {
         if (mmio_map(timer->address, 4) < 0) {
             return pm;
         }
