@@ -765,13 +765,14 @@ static void test_a_bad_sector_that_the_disk_names(void)
 
 static void test_a_bad_sector_above_2_to_the_32(void)
 {
-    struct card_port *p = one_disk(1ul << 40);
+    u64 bad = 0x123456789ABC;
+    struct card_port *p = one_disk(1ul << 47);
     p->fault = UNC;
-    p->bad_lba = (1ul << 39) + 77;
+    p->bad_lba = bad;
     p->fault_count = ~0u;
-    CHECK_EQ(tries(1ul << 36, 64), E_IO);
+    CHECK_EQ(tries(bad / 8 - 20, 64), E_IO);
     CHECK_EQ(p->commands, 1);
-    CHECK_EQ(disk_get(0)->error_block, (1ul << 36) + 9);
+    CHECK_EQ(disk_get(0)->error_block, bad / 8);
 }
 
 static void test_a_bad_sector_that_it_does_not_name(void)

@@ -240,6 +240,9 @@ static void test_partition_tables_that_lie(void)
         gpt(512, 128, 0, hostile[i / 8], hostile[i % 8]);
         CHECK_EQ(mount(), E_NODEV);
     }
+    gpt(512, 128, 0, 4096, 4095); // ends before it starts
+    format_at(4096 * 512);
+    CHECK_EQ(mount(), E_NODEV);
     for (u32 i = 0; i < 8; i++) {
         gpt(512, 128, 0, 2048, 4096);
         put64(512 + 72, hostile[i]);

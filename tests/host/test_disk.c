@@ -66,7 +66,8 @@ static const u8 *virtual_of(u64 phys)
 // The device: remembers what it was told, fails where it should.
 static struct disk disk;
 static u64 commands, flushes, next_byte, bad_block, fail_count, most_segments;
-static int fail_with, names_sector, flush_result, recoveries;
+static u64 named_sector; // what the device says, ~0: the truth
+static int fail_with, then_fail_with, names_sector, flush_result, recoveries;
 static const u8 *next_memory;
 
 static void check_segments(const struct disk_request *request)
@@ -109,9 +110,12 @@ static int fake_transfer(struct disk *d, const struct disk_request *request,
     if (fail_count > 0 && bad >= first && bad < first + bytes) {
         fail_count--;
         if (names_sector) {
-            *bad_sector = bad / disk.sector_bytes;
+            *bad_sector =
+                named_sector != ~0ul ? named_sector : bad / disk.sector_bytes;
         }
-        return fail_with;
+        int result = fail_with;
+        fail_with = then_fail_with ? then_fail_with : fail_with;
+        return result;
     }
     if (next_memory) {
         CHECK_EQ(first, next_byte);
@@ -145,6 +149,8 @@ static void reset(u32 sector_bytes, u64 sectors)
     hole = read_only = ~0ul;
     commands = flushes = fail_count = most_segments = log_lines = 0;
     fail_with = E_IO;
+    then_fail_with = 0;
+    named_sector = ~0ul;
     names_sector = flush_result = recoveries = 0;
     next_memory = 0;
     disk = (struct disk){.ops = &fake_ops,
@@ -305,14 +311,26 @@ static void test_the_device_names_the_bad_sector(void)
 
 static void test_a_bad_sector_elsewhere_is_not_believed(void)
 {
+    static const u64 lies[] = {0, 39, 39 + 801, ~0ul - 1, 1ul << 60};
+    for (u32 i = 0; i < 5; i++) {
+        reset(512, 80000);
+        bad_block = 50;
+        fail_count = ~0ul;
+        names_sector = 1;
+        named_sector = lies[i];
+        CHECK_EQ(disk_read(0, 5, 100, BUF), E_IO);
+        CHECK_EQ(disk.error_block, 50);
+    }
+}
+
+static void test_the_search_stops_at_a_timeout(void)
+{
     reset(512, 80000);
-    bad_block = 5;
-    fail_count = 100;
-    disk.sectors = 80; // what it names is beyond the request
-    names_sector = 1;
-    disk.sector_bytes = 512;
-    CHECK_EQ(disk_read(0, 5, 1, BUF), E_IO);
-    CHECK_EQ(disk.error_block, 5);
+    bad_block = 70;
+    fail_count = ~0ul;
+    then_fail_with = E_TIMEOUT;
+    CHECK(disk_read(0, 0, 200, BUF) < 0);
+    CHECK_EQ(commands, 2);
 }
 
 static void test_every_bad_block_is_found(void)
@@ -432,6 +450,7 @@ int main(void)
     RUN(test_buffers_are_checked_to_the_end_first);
     RUN(test_the_device_names_the_bad_sector);
     RUN(test_a_bad_sector_elsewhere_is_not_believed);
+    RUN(test_the_search_stops_at_a_timeout);
     RUN(test_every_bad_block_is_found);
     RUN(test_an_error_that_passes);
     RUN(test_timeouts_are_not_repeated);
