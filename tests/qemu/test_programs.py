@@ -31,16 +31,6 @@ def frame(number, length=64):
     return head + bytes((number + i) & 0xFF for i in range(length - len(head)))
 
 
-def lost_on_the_host(wire):
-    """Frames the host threw away because QEMU read too slowly."""
-    with open("/proc/net/udp", encoding="ascii") as file:
-        for line in file:
-            words = line.split()
-            if words[1].endswith(f":{wire.port:04X}"):
-                return int(words[-1])
-    return 0
-
-
 def test_image(tmp_path, *programs):
     """Not a test: a copy of the image with test programs on it."""
     image = tmp_path / "test.img"
@@ -152,15 +142,10 @@ def start(m, line):
                                   "--inline"])
 def test_70000_frames_counted(machine, line):
     lengths = [60, 64, 100, 590, 1514]
-    for attempt in range(3):
-        m = machine()
-        wire = m.wires[0]
-        start(m, line)
-        wire.send_paced((frame(i, lengths[i % len(lengths)])
-                         for i in range(70000)), 20000)
-        if lost_on_the_host(wire) == 0 or attempt == 2:
-            break
-        m.stop()  # the host could not keep up: that proves nothing
+    m = machine()
+    start(m, line)
+    m.wires[0].send_paced((frame(i, lengths[i % len(lengths)])
+                           for i in range(70000)), 20000)
     out = m.wait_prompt(70)
     result = results(out)[0]
     assert int(result["frames"]) == 70000
@@ -171,15 +156,13 @@ def test_70000_frames_counted(machine, line):
 def test_70000_frames_echoed(machine):
     """Every frame comes back with its addresses swapped and its bytes
     exact, in order."""
-    for attempt in range(3):
-        m = machine()
-        wire = m.wires[0]
-        start(m, "netecho 0 --frames 70000 --seconds 60")
-        back = echo_paced(wire, 70000, 20000)
-        if (lost_on_the_host(wire) == 0 and len(back) == 70000) or attempt == 2:
-            break
-        m.stop()
+    m = machine()
+    start(m, "netecho 0 --frames 70000 --seconds 60")
+    back = []
+    m.wires[0].socket.setblocking(False)
+    m.wires[0].send_paced(sent_frames(m.wires[0], 70000, back), 20000)
     out = m.wait_prompt(70)
+    take(m.wires[0], back)
     result = results(out)[0]
     assert int(result["frames"]) == int(result["sent"]) == 70000
     assert len(back) == 70000
@@ -188,19 +171,11 @@ def test_70000_frames_echoed(machine):
         assert got == sent[6:12] + sent[:6] + sent[12:]
 
 
-def echo_paced(wire, n, rate):
-    """Send n frames at rate and collect what comes back meanwhile."""
-    back, begin = [], time.monotonic()
-    wire.socket.setblocking(False)
+def sent_frames(wire, n, back):
+    """n frames to send; what has come back meanwhile goes into back."""
     for i in range(n):
-        wire.send(frame(i))
-        while time.monotonic() - begin < (i + 1) / rate:
-            take(wire, back)
-    end = time.monotonic() + 30
-    while len(back) < n and time.monotonic() < end:
-        wire.socket.setblocking(False)
         take(wire, back)
-    return back
+        yield frame(i)
 
 
 def take(wire, back):
@@ -243,8 +218,7 @@ def test_netpoll_drains_first(machine):
 def test_netpoll_asm_counts(machine):
     m = machine()
     start(m, "netpoll-asm 0 100000000")
-    for i in range(300):
-        m.wires[0].send(frame(i, 100))
+    m.wires[0].send_paced((frame(i, 100) for i in range(300)), 20000)
     result = results(m.wait_prompt(60))[0]
     assert (result["frames"], result["bytes"]) == ("300", "30000")
 
@@ -273,8 +247,7 @@ def test_baremetal_entries(machine, tmp_path, options):
     sent = m.wires[0].receive(5)
     assert sent is not None and len(sent) == 64
     assert sent[:14] == b"\xff" * 6 + bytes.fromhex("02000000000188b5")
-    assert sent[14:37] == b"a frame through b_net_" [:22] + b"t" and \
-        sent.endswith(b"\x77" * 20)
+    assert sent[14:].startswith(b"a frame through b_net_txwwww")
     m.wires[0].send(frame(0, 200))
     m.wait_prompt()
     out = m.text()
@@ -282,4 +255,6 @@ def test_baremetal_entries(machine, tmp_path, options):
     assert "text through b_output\n" in out and "\ndone\n" in out
     assert f"mac {int.from_bytes(MAC, 'big')}\n" in out
     assert f"frame 200 136 {frame(0, 200)[-1]}\n" in out
-    assert out.count("\ndid ") == 35
+    with open(os.path.join(ROOT, "tests/apps/baremetal.asm")) as file:
+        steps = file.read().count("\n    attempt ")
+    assert out.count("\ndid ") == steps > 30
