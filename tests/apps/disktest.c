@@ -1,6 +1,7 @@
 // disktest.c - the disk calls, from a program: checksums, writes, bad calls.
 // SPDX-License-Identifier: MIT
 #include "../../apps/lib/args.h"
+#include "../../apps/lib/bmfs.h"
 #include "../../apps/lib/print.h"
 #include "../../lib/string.h"
 
@@ -156,11 +157,64 @@ static int disktest_args(const struct area *area)
     return wrong != 0;
 }
 
+// One file, all of it: its checksum, or the line that says why not.
+static int disktest_file(struct bmfs *fs, const struct bmfs_file *file)
+{
+    void *memory;
+    print("%s: %lu bytes, ", file->name, file->size);
+    if (file->problem) {
+        print("BAD, %s\n", file->problem);
+        return 1;
+    }
+    int result = os->mem_alloc(file->size + 1, 0, &memory);
+    if (result < 0) {
+        print("%s\n", os->sys_error(result));
+        return 1;
+    }
+    i64 got = bmfs_read(fs, file, 0, memory, file->size + 1);
+    if (got != (i64)file->size) {
+        print("%s (%ld)\n", fs->why, got);
+    } else {
+        print("crc %08x\n", disktest_crc(memory, file->size));
+    }
+    (void)os->mem_free(memory, file->size + 1);
+    return got != (i64)file->size;
+}
+
+// files DISK: every file of the BMFS there.
+static int disktest_files(const struct area *area)
+{
+    static struct bmfs fs;
+    static struct bmfs_file file;
+    struct disk_info info;
+    if (os->disk_info(area->disk, &info) < 0) {
+        print("disk_info: %s\n", os->sys_error(E_NODEV));
+        return 1;
+    }
+    struct bmfs_disk disk = {os->disk_read, area->disk, info.sector_bytes,
+                             info.blocks};
+    if (bmfs_mount(&fs, &disk) < 0) {
+        print("%s\n", fs.why);
+        return 1;
+    }
+    int bad = 0, result;
+    u32 n = 0;
+    for (u32 i = 0; (result = bmfs_entry(&fs, i, &file)) >= 0; i++) {
+        if (result == 1) {
+            bad += disktest_file(&fs, &file);
+            n++;
+        }
+    }
+    print("%u files, %d bad, at byte %lu\n", n, bad, fs.start);
+    return bad != 0;
+}
+
 int main(int argc, char **argv)
 {
     struct area area = {0};
     if (argc < 3 || disktest_area(argc, argv, &area) < 0) {
-        print("usage: disktest sum|fill|args DISK [BLOCK [N [OFFSET]]]\n");
+        print(
+            "usage: disktest sum|fill|args|files DISK [BLOCK [N [OFFSET]]]\n");
         return 2;
     }
     if (strcmp(argv[1], "sum") == 0) {
@@ -168,6 +222,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "fill") == 0) {
         return disktest_fill(&area);
+    }
+    if (strcmp(argv[1], "files") == 0) {
+        return disktest_files(&area);
     }
     return disktest_args(&area);
 }
