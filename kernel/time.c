@@ -13,10 +13,9 @@ enum {
     TICK_SHIFT = 28,  // ticks = ns * ticks_per_ns >> TICK_SHIFT: 2^35 Hz fit
     NS_PER_PASS = 50, // of a wait without a clock; surely not less
     REFINE_TRIES = 16,
-    HZ_MIN = 10000000,
 };
 static const u64 NS = 1000000000;
-static const u64 HZ_MAX = 20000000000;
+static const u64 BEHIND = 1ul << 40; // another core's counter may be, a hair
 static const u64 REFINE_MIN_NS = 50000000;
 static const u64 REFINE_MAX_NS = 240000000000;
 
@@ -54,15 +53,10 @@ static void time_set(struct time_clock *clock, u64 hz, u64 tsc, u64 ns)
 static u64 time_at(const struct time_clock *clock, u64 tsc)
 {
     u64 ticks = tsc - clock->tsc;
-    if ((i64)ticks < 0) { // another core's counter, a hair behind
+    if (ticks > ~0ul - BEHIND) {
         ticks = 0;
     }
     return clock->ns + time_multiply(ticks, clock->ns_per_tick, NS_SHIFT);
-}
-
-static int time_sane(u64 hz)
-{
-    return hz >= HZ_MIN && hz <= HZ_MAX;
 }
 
 void time_init(const struct acpi *acpi)
@@ -81,7 +75,7 @@ void time_init(const struct acpi *acpi)
         hz = hz != 0 ? hz : measured;
         time_name = said.hz != 0 ? time_name : time_reference.name;
     }
-    if (!time_sane(hz)) {
+    if (!time_hz_sane(hz)) {
         time_name = "none";
         time_reference.name = 0;
         log_warn("no clock: waits are counted, time stands still");
@@ -139,7 +133,7 @@ void time_refine(void)
     struct time_sample now =
         time_reference_sample(&time_reference, REFINE_TRIES);
     u64 hz = time_reference_rate(&time_reference, &time_start, &now);
-    if (passed > max || !time_sane(hz) || hz < old->hz / 8 * 7 ||
+    if (passed > max || !time_hz_sane(hz) || hz < old->hz / 8 * 7 ||
         hz > old->hz / 8 * 9) {
         time_start = now; // it has wrapped, or stumbled: measure from here on
         return;

@@ -13,9 +13,7 @@ enum {
     LEAF_HYPERVISOR_KHZ = 0x40000010,
     LEAF_HYPERVISOR_LAST = 0x400000ff,
 };
-enum { HZ_MIN = 10000000 };
 static const u32 HYPERVISOR_PRESENT = 1u << 31; // leaf 1, ECX
-static const u64 HZ_MAX = 20000000000;
 
 // The crystals Intel uses. Nominal MHz round the crystal to within 1%.
 static u64 time_cpuid_crystal(u64 near)
@@ -65,18 +63,13 @@ static struct time_cpuid time_cpuid_hypervisor(void)
     return rate;
 }
 
-static int time_cpuid_sane(u64 hz)
-{
-    return hz >= HZ_MIN && hz <= HZ_MAX;
-}
-
 struct time_cpuid time_cpuid_read(void)
 {
     struct time_cpuid rate = time_cpuid_intel(cpuid(0, 0).eax);
-    if (!time_cpuid_sane(rate.hz)) {
+    if (!time_hz_sane(rate.hz)) {
         rate = time_cpuid_hypervisor();
     }
-    if (!time_cpuid_sane(rate.hz)) {
+    if (!time_hz_sane(rate.hz)) {
         rate = (struct time_cpuid){0, "none", 0};
     }
     return rate;
