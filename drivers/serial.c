@@ -11,28 +11,41 @@
 #define LOG_TAG "serial"
 
 enum { FIFO_BYTES = 16, COM1 = 0x3F8, COM1_IRQ = 4 };
-enum { SEND_PASSES = 200000, BYTES_AN_INTERRUPT = 256 };
+enum { SEND_MS = 5000, BYTES_AN_INTERRUPT = 256 };
 
 static struct {
     u8 present;
-    u8 dead;   // the transmitter never came free
+    u8 stuck;  // the transmitter did not come free in time
     u8 paused; // the input ring was full
     u8 by_interrupt;
     u32 room; // bytes the transmit FIFO surely takes
 } serial;
 
-static void serial_send(u8 byte)
+// Wait until the FIFO is empty. Whoever reads the line may be slow (a host
+// under load, a terminal stopped by hand), so the wait is long, about seconds;
+// but only the first byte that finds it stuck waits, the rest are lost until it
+// moves again. Returns 0 when there is room.
+static int serial_wait_room(void)
 {
-    if (serial.room == 0) {
-        u32 passes = 0;
-        while ((inb(COM1 + UART_LSR) & LSR_THRE) == 0) {
-            if (++passes > SEND_PASSES) {
-                serial.dead = 1;
-                return;
+    if ((inb(COM1 + UART_LSR) & LSR_THRE) == 0) {
+        struct deadline limit = deadline_ms(SEND_MS);
+        do {
+            if (serial.stuck || deadline_passed(&limit)) {
+                serial.stuck = 1;
+                return E_TIMEOUT;
             }
             pause();
-        }
-        serial.room = FIFO_BYTES;
+        } while ((inb(COM1 + UART_LSR) & LSR_THRE) == 0);
+    }
+    serial.stuck = 0;
+    serial.room = FIFO_BYTES;
+    return 0;
+}
+
+static void serial_send(u8 byte)
+{
+    if (serial.room == 0 && serial_wait_room() < 0) {
+        return;
     }
     outb(COM1 + UART_DATA, byte);
     serial.room--;
@@ -40,7 +53,7 @@ static void serial_send(u8 byte)
 
 static void serial_write(const char *text, u64 len)
 {
-    for (u64 i = 0; i < len && !serial.dead; i++) {
+    for (u64 i = 0; i < len; i++) {
         if (text[i] == '\n') {
             serial_send('\r');
         }
