@@ -198,8 +198,8 @@ class Bmfs:
         for entry in self.entries():
             if replaced and entry.slot == replaced.slot:
                 continue
-            last = min(entry.first + entry.blocks, self.blocks)
-            used.update(range(entry.first, last))
+            if entry.first + entry.blocks <= self.blocks:
+                used.update(range(entry.first, entry.first + entry.blocks))
         run = 0
         for block in range(1, self.blocks):
             run = 0 if block in used else run + 1

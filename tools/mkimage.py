@@ -108,10 +108,9 @@ def partition(active, kind, start, size):
             + chs(first + count - 1) + struct.pack("<II", first, count))
 
 
-def write_partition_table(image, bmfs_bytes):
+def write_partition_table(image, room):
     table = partition(True, FAT32_LBA, FAT_START, FAT_BYTES)
-    if bmfs_bytes:
-        table += partition(False, bmfs.MBR_TYPE, BMFS_START, bmfs_bytes)
+    table += partition(False, bmfs.MBR_TYPE, BMFS_START, room)
     image.seek(440)
     image.write(struct.pack("<IH", DISK_ID, 0) + table.ljust(64, b"\0")
                 + b"\x55\xaa")
@@ -164,22 +163,29 @@ def collect(args):
     return files
 
 
-def make(args):
-    files = collect(args)
+def write_image(args, files, path):
     room = bmfs_bytes(args, files)
+    with tempfile.TemporaryDirectory() as work, open(path, "w+b") as image:
+        image.truncate(BMFS_START + room)
+        install_bios(image, work)
+        fat32.write(image, FAT_START, FAT_BYTES,
+                    fat_files(work, args, files), "INGOT", DISK_ID)
+        write_partition_table(image, room)
+        fs = bmfs.Bmfs(image, BMFS_START, room)
+        fs.format()
+        for name, data in files.items():
+            fs.add(name, data)
+
+
+def make(args):
+    """A failure leaves the old image, or none."""
     partial = args.out + ".tmp"
-    with tempfile.TemporaryDirectory() as work:
-        with open(partial, "w+b") as image:
-            image.truncate(BMFS_START + room)
-            install_bios(image, work)
-            fat32.write(image, FAT_START, FAT_BYTES,
-                        fat_files(work, args, files), "INGOT", DISK_ID)
-            write_partition_table(image, room)
-            fs = bmfs.Bmfs(image, BMFS_START, room)
-            fs.format()
-            for name, data in files.items():
-                fs.add(name, data)
-    os.replace(partial, args.out)
+    try:
+        write_image(args, collect(args), partial)
+        os.replace(partial, args.out)
+    finally:
+        if os.path.exists(partial):
+            os.unlink(partial)
 
 
 def main():
