@@ -45,6 +45,10 @@ kernel: $(B)/ingot.elf ## the kernel: build/ingot.elf
 apps: $(APPS) $(TEST_APPS) $(B)/linux/raytrace ## the programs: build/apps/*.app
 image: $(B)/ingot.img ## one bootable disk image: build/ingot.img
 
+# What runs once, or only when something went wrong: small counts more than fast.
+COLD := boot/% kernel/acpi% kernel/apic.% kernel/app% kernel/core.% kernel/elf.% \
+  kernel/fault.% kernel/main.% kernel/pci% kernel/power.% kernel/rtc.% kernel/time%
+$(filter $(COLD:%=$(B)/kernel/%),$(KERNEL_OBJ)): SIZE := -Os
 $(B)/ingot.elf: $(KERNEL_OBJ) linker.ld
 	@echo "  LD   $@"
 	@$(LD) -nostdlib -static --gc-sections -z max-page-size=4096 -z noexecstack \
@@ -90,7 +94,7 @@ $(B)/ingot.img: $(B)/ingot.elf $(APPS) tools/mkimage.py boot/grub.cfg
 $(B)/kernel/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(KFLAGS) -c $< -o $@
+	@$(CC) $(KFLAGS) $(SIZE) -c $< -o $@
 $(B)/kernel/%.asm.o: %.asm Makefile
 	@mkdir -p $(@D)
 	@echo "  NASM $<"

@@ -11,7 +11,7 @@ MULTIBOOT2_MAGIC equ 0xE85250D6
 MULTIBOOT2_LOADED equ 0x36D76289
 BOOT_MULTIBOOT2 equ 1           ; first argument of kmain()
 BOOT_PVH equ 2
-BOOT_STACK_BYTES equ 16384
+BOOT_STACK_BYTES equ 8192
 PRESENT_WRITE equ 3
 LARGE equ 0x80
 COM1 equ 0x3F8
@@ -103,27 +103,24 @@ die:
     hlt
     jmp die
 
-; Identity map of the first 4 GiB by 2 MiB pages, and the image at its linked
+; Identity map of two pieces of 1 GiB by 2 MiB pages: the first, and the one that
+; holds the loader's information (often the same); and the image at its linked
 ; address by 4 KiB pages. paging_init() replaces all of it.
 build_tables:
-    lea edi, [AT(table_low)]        ; four directories, 2048 entries
-    mov eax, PRESENT_WRITE | LARGE
-    xor edx, edx
-.low:
-    mov [edi], eax
-    add edi, 8
-    add eax, 0x200000
-    jnc .low
-
-    lea eax, [AT(table_low) + PRESENT_WRITE]
-    lea edi, [AT(table_pdpt_low)]
-    mov ecx, 4
-.pdpt:
-    mov [edi], eax
-    add edi, 8
-    add eax, 4096
-    loop .pdpt
-
+    mov ebx, [AT(saved_info)]       ; CPUID took it
+    lea edi, [AT(table_first)]
+    xor eax, eax
+    call fill_directory
+    mov [AT(table_pdpt)], ecx
+    lea edi, [AT(table_info)]
+    mov eax, ebx
+    and eax, 0xC0000000
+    call fill_directory
+    mov eax, ebx
+    shr eax, 30
+    jz .image_table
+    mov [AT(table_pdpt) + eax * 8], ecx
+.image_table:
     lea eax, [AT(kernel_start) + PRESENT_WRITE]
     lea edi, [AT(table_image)]
     mov ecx, LINKED(kernel_end)
@@ -138,11 +135,23 @@ build_tables:
     lea eax, [AT(table_image) + PRESENT_WRITE]
     mov [AT(table_high) + 8], eax           ; 2 MiB into the last 2 GiB
     lea eax, [AT(table_high) + PRESENT_WRITE]
-    mov [AT(table_pdpt_high) + 510 * 8], eax
-    lea eax, [AT(table_pdpt_low) + PRESENT_WRITE]
-    mov [AT(table_pml4)], eax
-    lea eax, [AT(table_pdpt_high) + PRESENT_WRITE]
-    mov [AT(table_pml4) + 511 * 8], eax
+    mov [AT(table_pdpt) + 510 * 8], eax
+    lea eax, [AT(table_pdpt) + PRESENT_WRITE]
+    mov [AT(table_pml4)], eax               ; one table serves both ends: its
+    mov [AT(table_pml4) + 511 * 8], eax     ; slots do not collide
+    ret
+
+; The directory at EDI maps 1 GiB from EAX on; ECX becomes its entry.
+fill_directory:
+    lea edx, [edi + PRESENT_WRITE]
+    or eax, PRESENT_WRITE | LARGE
+    mov ecx, 512
+.next:
+    mov [edi], eax
+    add edi, 8
+    add eax, 0x200000
+    loop .next
+    mov ecx, edx
     ret
 
 enter_long_mode:
@@ -211,11 +220,11 @@ boot_gdt_pointer:
 section .bss.pages nobits alloc noexec write align=4096
 boot_tables:
 table_pml4: resb 4096
-table_pdpt_low: resb 4096
-table_pdpt_high: resb 4096
+table_pdpt: resb 4096
+table_first: resb 4096
+table_info: resb 4096
 table_high: resb 4096
 table_image: resb 4096
-table_low: resb 4 * 4096
 boot_tables_end:
 
 section .bss nobits alloc noexec write align=16

@@ -10,6 +10,7 @@
 #include "console.h"
 #include "core.h"
 #include "cpu.h"
+#include "device.h"
 #include "disk.h"
 #include "input.h"
 #include "log.h"
@@ -24,7 +25,7 @@ extern u64 boot_tsc;
 
 static u64 ready_ns; // sys_ready() was called
 
-static i64 api_con_write(const void *text, u64 len)
+i64 con_write(const void *text, u64 len)
 {
     console_write(text, len);
     return (i64)len;
@@ -209,7 +210,7 @@ static i64 api_sys_log(u64 position, char *text, u64 cap)
     return cap == 0 ? E_ARG : (i64)log_read(position, text, cap);
 }
 
-static const char *api_sys_error(int error)
+const char *sys_error(int error)
 {
     switch (error) {
 #define ERROR_TEXT(name, value, text)                                          \
@@ -235,7 +236,9 @@ static int api_sys_ready(void)
     return 0;
 }
 
-// Calls that a room implements under their own name.
+// Calls that the kernel itself uses, or a room implements under their own name.
+#define api_con_write con_write
+#define api_sys_error sys_error
 #define api_net_rx net_rx
 #define api_net_rx_burst net_rx_burst
 #define api_net_tx net_tx

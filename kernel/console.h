@@ -18,3 +18,5 @@ void console_choose(const char *list);
 void console_write(const char *text, u64 len);
 void console_printf(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
+
+i64 con_write(const void *text, u64 len); // a call of api.c

@@ -6,6 +6,7 @@
 #include "input.h"
 #include "app.h"
 #include "cpu.h"
+#include "memory.h"
 #include "time.h"
 
 enum { CTRL_C = 3 };
@@ -16,7 +17,7 @@ static struct {
     u32 by_interrupt;
     u32 prod, cons;
     u64 dropped;
-    u8 ring[INPUT_CAP];
+    u8 *ring; // INPUT_CAP bytes
 } input;
 
 void input_add_source(const struct input_source *source)
@@ -24,6 +25,12 @@ void input_add_source(const struct input_source *source)
     if (input.n_sources < INPUT_SOURCES) {
         input.sources[input.n_sources++] = source;
     }
+}
+
+int input_init(void)
+{
+    input.ring = memory_boot_buffer(INPUT_CAP, PAGE);
+    return input.ring ? 0 : E_NOMEM;
 }
 
 void input_use_interrupts(void)
@@ -37,7 +44,9 @@ u64 input_dropped(void)
 
 u32 input_room(void)
 {
-    return INPUT_CAP - (input.prod - load_acquire(&input.cons));
+    return input.ring == 0
+               ? 0
+               : INPUT_CAP - (input.prod - load_acquire(&input.cons));
 }
 
 void input_push(u8 byte)
@@ -124,7 +133,7 @@ u64 input_read(void *text, u64 cap, i64 wait_ns)
 void input_wait_key(void)
 {
     u32 seen = input.prod;
-    while (input.n_sources > 0 && input.prod == seen) {
+    while (input.ring != 0 && input.n_sources > 0 && input.prod == seen) {
         input.cons = input.prod;
         input_poll();
         pause();

@@ -13,6 +13,7 @@ struct input_source {
     void (*resume)(void); // there is room again; may be null
 };
 
+int must_check input_init(void); // E_NOMEM
 void input_add_source(const struct input_source *source);
 void input_use_interrupts(void); // every source now interrupts: HLT is safe
 u32 input_room(void);            // bytes that fit

@@ -5,17 +5,19 @@
 #include "../lib/string.h"
 #include "console.h"
 
-enum { LINE_CAP = 240 };
+enum { LINE_CAP = 240, EARLY_CAP = 1024 };
 
-static char ring[LOG_CAP];
+static char early[EARLY_CAP];
+static char *ring = early;
+static u64 cap = EARLY_CAP;
 static u64 written; // bytes ever
 static u32 lost;    // lines overwritten
 static enum log_level shown = LOG_INFO;
 
 static void log_put(char byte)
 {
-    char *slot = &ring[written % LOG_CAP];
-    if (written >= LOG_CAP && *slot == '\n') {
+    char *slot = &ring[written % cap];
+    if (written >= cap && *slot == '\n') {
         lost++;
     }
     *slot = byte;
@@ -44,20 +46,31 @@ void log_set_level(enum log_level level)
 {
     shown = level;
 }
+void log_grow(char *memory)
+{
+    u64 first = written > cap ? written - cap : 0;
+    for (u64 at = first; at < written; at++) {
+        memory[at - first] = ring[at % cap];
+    }
+    written -= first;
+    ring = memory;
+    cap = LOG_CAP;
+}
+
 u32 log_lost(void)
 {
     return lost;
 }
 
-u64 log_read(u64 position, char *text, u64 cap)
+u64 log_read(u64 position, char *text, u64 room)
 {
-    u64 first = written > LOG_CAP ? written - LOG_CAP : 0;
+    u64 first = written > cap ? written - cap : 0;
     u64 n = 0;
     if (position >= written - first) {
         return 0;
     }
-    for (u64 at = first + position; at < written && n < cap; at++) {
-        text[n++] = ring[at % LOG_CAP];
+    for (u64 at = first + position; at < written && n < room; at++) {
+        text[n++] = ring[at % cap];
     }
     return n;
 }

@@ -10,11 +10,13 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 // Lines above this level are not even compiled.
 enum { LOG_LEVEL = LOG_DEBUG };
-enum { LOG_CAP = 16384 }; // bytes kept
+enum { LOG_CAP = 16384 }; // bytes kept once log_grow() was called
 
 void log_line(enum log_level level, const char *tag, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void log_set_level(enum log_level level);
+// Move from the small ring of the first moments into LOG_CAP bytes at memory.
+void log_grow(char *memory);
 
 // Copy text from position on; returns bytes copied, 0 at the end.
 u64 log_read(u64 position, char *text, u64 cap);

@@ -46,17 +46,30 @@ static void must(int result, const char *what)
     }
 }
 
-// Before paging_init() the boot tables show the first 4 GiB, afterwards RAM is
-// mapped and the rest is mapped when it is asked for.
+// The boot tables (entry.asm) show two pieces of 1 GiB: the first, and the one
+// that the loader's information begins in. Later RAM is mapped, and the rest
+// when it is asked for.
+static u64 early_piece;
+
 static const void *boot_read_early(u64 phys, u64 len)
 {
-    u64 end = phys + len;
-    return phys == 0 || end < phys || end > 1ul << 32 ? 0 : (const void *)phys;
+    u64 piece = phys >> 30;
+    int shown = phys != 0 && (piece == 0 || piece == early_piece) &&
+                len <= 1ul << 30 && (phys + len - 1) >> 30 == piece;
+    return shown ? (const void *)phys : 0;
 }
 
 static const void *boot_read(u64 phys, u64 len)
 {
     return firmware_map(phys, len) == 0 ? (const void *)phys : 0;
+}
+
+static void grow_log(void)
+{
+    char *memory = memory_boot_buffer(LOG_CAP, PAGE);
+    if (memory != 0) {
+        log_grow(memory);
+    }
 }
 
 static void start_consoles(void)
@@ -84,6 +97,7 @@ static void start_input(void)
 
 static void read_boot_info(u32 loader, u64 info_phys, u64 kernel_phys)
 {
+    early_piece = info_phys >> 30;
     int result = loader == BOOT_PVH
                      ? pvh_read(info_phys, boot_read_early, &boot_info)
                      : multiboot2_read(info_phys, boot_read_early, &boot_info);
@@ -135,6 +149,8 @@ void kmain(u32 loader, u64 info_phys, u64 kernel_phys)
     must(paging_init(&boot_info), "paging"); // null faults, W^X holds
     must(core_init(0), "this core"); // stacks of their own for interrupts
     interrupt_use_stacks();
+    must(input_init(), "the input ring");
+    grow_log();
     stage("firmware tables");
     acpi_init(&boot_info, boot_read, &acpi);
     power_init(&acpi); // reboot and shutdown work

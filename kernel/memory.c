@@ -15,6 +15,7 @@ enum { PAGES_A_WORD = 32, ARENA_CHUNK = 64 * 1024 };
 #define ALL_FREE 0x5555555555555555ul // MEMORY_FREE in every field
 #define LOW_MEMORY 0x100000ul         // below: firmware's and start-up code's
 #define TABLE_PAGE 0x100000ul         // its virtual page shows the call tables
+#define EARLY_REACH BIT(30)           // before paging_init()
 #define REACH BIT(46)                 // nothing above is believed to be RAM
 
 extern const char kernel_start[], kernel_end[];
@@ -270,7 +271,7 @@ static void memory_add_ram(const struct mem_region *region)
 
 // A place for the owner map that nobody else uses: the first usable piece above
 // the low megabyte, clear of the image and the modules, that the boot tables
-// reach (4 GiB).
+// show (the first GiB).
 static u64 memory_find_map_place(const struct boot_info *info, u64 bytes)
 {
     u64 image_end = info->kernel_phys + (u64)(kernel_end - kernel_start);
@@ -278,7 +279,7 @@ static u64 memory_find_map_place(const struct boot_info *info, u64 bytes)
         u64 at = memory.ram_regions[i].start;
         at = at < LOW_MEMORY + PAGE ? LOW_MEMORY + PAGE : at;
         u64 end = memory.ram_regions[i].start + memory.ram_regions[i].bytes;
-        end = end > 1ul << 32 ? 1ul << 32 : end;
+        end = end > EARLY_REACH ? EARLY_REACH : end;
         for (u32 pass = 0; pass <= info->n_modules; pass++) {
             if (at < image_end && info->kernel_phys < at + bytes) {
                 at = align_up(image_end, PAGE);
