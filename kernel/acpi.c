@@ -160,7 +160,9 @@ static void acpi_boot_core_first(struct acpi *acpi)
         at++;
     }
     if (at == acpi->n_cpus) {
-        log_warn("the boot core's APIC id %u is not in the MADT", self);
+        if (acpi->has_madt) {
+            log_warn("the boot core's APIC id %u is not in the MADT", self);
+        }
         acpi->n_cpus += acpi->n_cpus < ACPI_CPUS;
         at = acpi->n_cpus - 1;
     }
@@ -187,7 +189,7 @@ void acpi_init(const struct boot_info *info, boot_read_fn *read,
     }
     acpi_boot_core_first(acpi);
     if (!walk.root) {
-        log_warn("no ACPI: one core, no interrupts, no power-off");
+        log_warn("no ACPI: one core, no device interrupts");
         return;
     }
     log_info("%s, %u cores, %u I/O APICs, %u ECAMs%s%s",

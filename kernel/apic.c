@@ -38,6 +38,7 @@ enum { // SDM table 10-1: offsets in the local APIC's page
     APIC_LVT_LINT0 = 0x350,
     APIC_LVT_LINT1 = 0x360,
     APIC_LVT_ERROR = 0x370,
+    LVT_NMI = 4 << 8,
     LVT_MASKED = 1 << 16,
 };
 
@@ -150,7 +151,9 @@ static void apic_start_local(void)
 {
     u32 max_lvt = (u32)field_get(VERSION_MAX_LVT, apic_read(APIC_VERSION));
     apic_write(APIC_LVT_LINT0, LVT_MASKED);
-    apic_write(APIC_LVT_LINT1, LVT_MASKED);
+    // Where NMIs come in: a server's button, or QEMU's nmi. It ends a program
+    // that spins with interrupts off.
+    apic_write(APIC_LVT_LINT1, LVT_NMI);
     apic_write(APIC_LVT_TIMER, LVT_MASKED);
     apic_write(APIC_LVT_ERROR, LVT_MASKED);
     if (max_lvt >= 4) {
@@ -235,7 +238,7 @@ static int apic_route_gsi(u32 gsi, u32 low)
             return 0;
         }
     }
-    return E_NODEV;
+    return E_UNSUPPORTED;
 }
 
 int apic_route_irq(u32 irq, u8 vector)
@@ -244,7 +247,7 @@ int apic_route_irq(u32 irq, u8 vector)
         return E_ARG;
     }
     if (!tables) {
-        return E_NODEV;
+        return E_UNSUPPORTED;
     }
     for (u32 i = 0; i < tables->n_overrides; i++) {
         const struct acpi_override *override = &tables->overrides[i];

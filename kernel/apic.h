@@ -10,4 +10,5 @@ int apic_init(const struct acpi *acpi);
 void apic_end_of_interrupt(void);
 u32 apic_id(void);
 // Send legacy IRQ (0..15) to vector on this core, with the MADT's overrides.
+// E_UNSUPPORTED: no interrupt controller takes it, its device is polled.
 int must_check apic_route_irq(u32 irq, u8 vector);
