@@ -24,7 +24,7 @@ start:
 ways:
     dq undefined, divide, null_read, wild_jump, overflow, kernel_text
     dq return_with_df, return_with_garbage, return_with_mxcsr, lost_stack
-    dq call_with_df, past_end
+    dq call_with_df, past_end, bad_text
 WAYS equ ($ - ways) / 8
 
 undefined:
@@ -84,3 +84,7 @@ past_end: ; runs off the end of what it has, upwards
     mov [rax], rax
     add rax, 4096
     jmp .write
+bad_text: ; through BareMetal's entry
+    mov rsi, 0xFFFF900000000000
+    mov ecx, 10
+    call [abs b_output]

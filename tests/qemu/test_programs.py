@@ -1,9 +1,9 @@
 # test_programs.py - the programs on the image: what they print, what they
 # count, and that assembly, C and Linux agree.
 # SPDX-License-Identifier: MIT
+import glob
 import os
 import re
-import shutil
 import subprocess
 import struct
 import time
@@ -31,17 +31,17 @@ def frame(number, length=64):
     return head + bytes((number + i) & 0xFF for i in range(length - len(head)))
 
 
-def test_image(tmp_path, *programs):
-    """Not a test: a copy of the image with test programs on it."""
+def make_image(tmp_path, *files):
+    """An image with all programs, those of tests/apps named, and files."""
     image = tmp_path / "test.img"
-    shutil.copy(os.path.join(ROOT, "build", "ingot.img"), image)
-    subprocess.run([os.path.join(ROOT, "tools", "bmfs.py"), str(image), "add",
-                    *[os.path.join(ROOT, "build", "tests", f"{name}.app")
-                      for name in programs]], check=True)
+    files = [os.path.join(ROOT, "build", "tests", f"{name}.app")
+             if os.sep not in name else name for name in files]
+    subprocess.run(
+        [os.path.join(ROOT, "tools", "mkimage.py"), "--kernel",
+         os.path.join(ROOT, "build", "ingot.elf"), "--out", str(image),
+         *sorted(glob.glob(os.path.join(ROOT, "build", "apps", "*.app"))),
+         *[word for name in files for word in ("--add", name)]], check=True)
     return str(image)
-
-
-test_image.__test__ = False
 
 
 # ---- the lines of the benchmarks ----
@@ -239,7 +239,7 @@ def test_netpoll_and_netecho_end_in_time(machine):
                                           "disk": "ahci"}],
                          ids=["q35", "pc"])
 def test_baremetal_entries(machine, tmp_path, options):
-    m = machine(image=test_image(tmp_path, "baremetal"), **options)
+    m = machine(image=make_image(tmp_path, "baremetal"), **options)
     m.type("run baremetal")
     m.wait_for("type k")
     m.send(b"k")
