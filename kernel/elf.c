@@ -132,6 +132,9 @@ static int elf_add_segment(struct elf_source *source, struct elf_image *elf,
         header->mem_bytes > window->end - virt) {
         return elf_fail(source, "a segment outside the program window");
     }
+    if ((header->flags & SEGMENT_WRITE) && (header->flags & SEGMENT_EXEC)) {
+        return elf_fail(source, "a segment both writable and executable");
+    }
     u32 at = elf->n_segments++;
     for (; at > 0 && elf->segments[at - 1].virt > virt; at--) {
         elf->segments[at] = elf->segments[at - 1];

@@ -8,7 +8,7 @@
 #include "panic.h"
 #include "paging.h"
 
-enum { PAGE_FAULT = 14, FRAMES = 12, STACK_WORDS = 64 };
+enum { PAGE_FAULT = 14, FRAMES = 12, STACK_WORDS = 256, CALL_BYTES = 7 };
 enum { // page-fault error code, Intel SDM volume 3, 4.7
     FAULT_PRESENT = 1,
     FAULT_WRITE = 2,
@@ -47,6 +47,9 @@ static const char *const calls[] = {
     INGOT_CALLS(CALL_NAME)
 #undef CALL_NAME
 };
+static const char *const entries[] = {"b_input",  "b_output",   "b_net_tx",
+                                      "b_net_rx", "b_nvs_read", "b_nvs_write",
+                                      "b_system", "b_user"};
 
 static int in_range(u64 address, const char *start, const char *end)
 {
@@ -163,26 +166,44 @@ static void fault_print_backtrace(const struct registers *regs)
     }
 }
 
-// The kernel was entered by `call [slot]` from the program: find that return
-// address on the stack and say which call it was.
+// Name of the call that returns to address: before it lies `call [slot]`, which
+// is FF 14 25 and the slot's address. Null: nothing of that kind does.
+static const char *fault_call_before(u64 address)
+{
+    struct mem_page page;
+    u64 start = address - CALL_BYTES;
+    if (app_offset(start) < 0 || app_offset(address) < 0 ||
+        paging_query(start, &page) != 0 || !(page.flags & PAGE_EXEC) ||
+        paging_query(address - 1, &page) != 0) {
+        return 0;
+    }
+    const u8 *at = (const u8 *)start;
+    u64 slot = (u64)at[3] | (u64)at[4] << 8 | (u64)at[5] << 16;
+    if (at[0] != 0xFF || at[1] != 0x14 || at[2] != 0x25 || at[6] != 0) {
+        return 0;
+    }
+    u64 entry = (slot - INGOT_BAREMETAL_TABLE) / sizeof(u64);
+    u64 call = (slot - INGOT_TABLE) / sizeof(u64) - 1;
+    return entry < array_size(entries) ? entries[entry]
+           : call < array_size(calls)  ? calls[call]
+                                       : 0;
+}
+
+// The kernel was called by the program: find where on the stack, and by which
+// call.
 static void fault_print_call(const struct registers *regs)
 {
+    u64 word;
     for (u32 i = 0; i < STACK_WORDS; i++) {
-        u64 word, code;
         if (!fault_read_word(regs->rsp + i * sizeof(u64), &word)) {
             return;
         }
-        if (app_offset(word) < 7) {
-            continue;
+        const char *name = fault_call_before(word);
+        if (name) {
+            console_printf("    in the call %s\n", name);
+            fault_print_code_address("from", word);
+            return;
         }
-        const u8 *at = (const u8 *)word - 7; // FF 14 25 disp32
-        code = (u64)at[3] | (u64)at[4] << 8 | (u64)at[5] << 16;
-        u64 index = (code - (INGOT_TABLE + 8)) / sizeof(u64);
-        int known = at[0] == 0xFF && at[1] == 0x14 && at[2] == 0x25 &&
-                    index < array_size(calls);
-        console_printf("    in the call %s\n", known ? calls[index] : "?");
-        fault_print_code_address("from", word);
-        return;
     }
 }
 
