@@ -15,21 +15,15 @@ enum { LEAST_RX = 128, SMALL_TX = 32 };
 static void virtio_net_fill_rx(struct virtio_net *net)
 {
     u64 phys = phys_of(net->rx_buffers) + FRAME_OFFSET - net->header;
-    u32 n = 0;
-    memset(net->rx_owned, 1, net->n_rx);
-    for (u32 i = 0; i < net->rx_held; i++) {
-        net->rx_owned[net->rx_ids[i]] = 0;
-        net->rx.avail->ring[net->n_rx - net->rx_held + i] = net->rx_ids[i];
-    }
+    u32 shown = 0, held = net->n_rx - net->rx_held;
     for (u32 i = 0; i < net->n_rx; i++) {
         net->rx.desc[i] = (struct virtq_desc){
             .addr = phys + (u64)i * FRAME_ROOM,
             .len = FRAME_ROOM - FRAME_OFFSET + net->header,
             .flags = DESC_WRITE,
         };
-        if (net->rx_owned[i]) {
-            net->rx.avail->ring[n++] = (u16)i;
-        }
+        int is_held = net->rx_held && net->rx_burst_of[i] == net->rx_burst;
+        net->rx.avail->ring[is_held ? held++ : shown++] = (u16)i;
     }
     net->rx_taken = 0;
     net->rx_skip = 0;
@@ -114,10 +108,9 @@ int virtio_net_rebuild(struct virtio_net *net)
 
 static int virtio_net_is_small(void)
 {
-    u64 bytes = 0;
-    const struct mem_region *ram;
-    for (u32 i = 0; (ram = memory_ram_region(i)) != 0; i++) {
-        bytes += ram->bytes;
+    u64 phys, piece, bytes = 0;
+    for (u32 i = 0; memory_ram_piece(i, &phys, &piece) == 0; i++) {
+        bytes += piece;
     }
     return bytes < SMALL_RAM;
 }
@@ -182,6 +175,7 @@ static int virtio_net_bring_up(struct virtio_net *net)
     TRY(virtio_net_alloc(net));
     virtio_net_set_layout(net);
     net->nic.max_burst = net->n_rx / 2;
+    net->rx_burst = 2; // nothing was handed out
     TRY(virtio_net_start(net));
     TRY(nic_add(&net->nic));
     virtio_net_show_poll(net);

@@ -1,6 +1,7 @@
 // disk.c - disks: requests of programs, checked and split for the driver.
 // SPDX-License-Identifier: MIT
 #include "disk.h"
+#include "memory.h"
 #include "paging.h"
 #include "../lib/string.h"
 #define LOG_TAG "disk"
@@ -13,7 +14,7 @@ static u32 disk_n;
 
 // One transfer at a time, whatever the core: the segments are shared.
 static u32 disk_lock;
-static struct disk_segment disk_segments[DISK_SEGMENTS];
+static struct disk_segment *disk_segments; // DISK_SEGMENTS, once a disk exists
 
 struct disk_job { // what is left of a program's request, in blocks
     struct disk *disk;
@@ -54,6 +55,13 @@ int disk_add(struct disk *disk)
         log_error("%s: %lu sectors of %u bytes make no sense", disk->driver,
                   disk->sectors, disk->sector_bytes);
         return E_UNSUPPORTED;
+    }
+    if (disk_segments == 0) {
+        disk_segments =
+            memory_boot_alloc(DISK_SEGMENTS * sizeof(struct disk_segment), 16);
+    }
+    if (disk_segments == 0) {
+        return E_NOMEM;
     }
     if (disk_n == DISK_MAX) {
         log_error("%s: more than %d disks", disk->driver, DISK_MAX);

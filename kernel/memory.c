@@ -16,7 +16,7 @@ enum { PAGES_A_WORD = 32, ARENA_CHUNK = 64 * 1024 };
 #define LOW_MEMORY 0x100000ul         // below: firmware's and start-up code's
 #define TABLE_PAGE 0x100000ul         // its virtual page shows the call tables
 #define EARLY_REACH BIT(30)           // before paging_init()
-#define REACH BIT(46)                 // nothing above is believed to be RAM
+#define REACH BIT(44)                 // nothing above is believed to be RAM
 
 extern const char kernel_start[], kernel_end[];
 
@@ -27,7 +27,9 @@ static struct {
     u64 first_free;        // no free page below this one
     u64 arena, arena_left; // small boot allocations come from here
     u32 n_ram;
-    struct mem_region ram_regions[BOOT_REGIONS];
+    struct ram { // pages; REACH keeps them in 32 bits
+        u32 first, n;
+    } ram_pieces[BOOT_REGIONS];
 } memory;
 
 static enum memory_owner memory_owner_of(u64 page)
@@ -240,20 +242,25 @@ void memory_get_info(struct mem_info *info)
     };
 }
 
+int memory_ram_piece(u32 index, u64 *phys, u64 *bytes)
+{
+    if (index >= memory.n_ram) {
+        return E_RANGE;
+    }
+    *phys = (u64)memory.ram_pieces[index].first * PAGE;
+    *bytes = (u64)memory.ram_pieces[index].n * PAGE;
+    return 0;
+}
+
 int memory_is_ram(u64 phys, u64 bytes)
 {
-    for (u32 i = 0; i < memory.n_ram; i++) {
-        const struct mem_region *ram = &memory.ram_regions[i];
-        if (phys < ram->start + ram->bytes && ram->start < phys + bytes) {
+    u64 start, n;
+    for (u32 i = 0; memory_ram_piece(i, &start, &n) == 0; i++) {
+        if (phys < start + n && start < phys + bytes) {
             return 1;
         }
     }
     return 0;
-}
-
-const struct mem_region *memory_ram_region(u32 index)
-{
-    return index < memory.n_ram ? &memory.ram_regions[index] : 0;
 }
 
 // The page-aligned inside of a usable region, clipped to what is believed.
@@ -265,35 +272,41 @@ static void memory_add_ram(const struct mem_region *region)
     if (start >= end) {
         return;
     }
-    memory.ram_regions[memory.n_ram++] = (struct mem_region){
-        .start = start, .bytes = end - start, .type = MEM_USABLE};
+    memory.ram_pieces[memory.n_ram++] =
+        (struct ram){(u32)(start / PAGE), (u32)((end - start) / PAGE)};
 }
 
-// A place for the owner map that nobody else uses: the first usable piece above
-// the low megabyte, clear of the image and the modules, that the boot tables
-// show (the first GiB).
-static u64 memory_find_map_place(const struct boot_info *info, u64 bytes)
+// The end of what lies in the way of at .. at + bytes: the image or a module.
+// 0: nothing does.
+static u64 memory_in_the_way(const struct boot_info *info, u64 at, u64 bytes)
 {
     u64 image_end = info->kernel_phys + (u64)(kernel_end - kernel_start);
-    for (u32 i = 0; i < memory.n_ram; i++) {
-        u64 at = memory.ram_regions[i].start;
-        at = at < LOW_MEMORY + PAGE ? LOW_MEMORY + PAGE : at;
-        u64 end = memory.ram_regions[i].start + memory.ram_regions[i].bytes;
-        end = end > EARLY_REACH ? EARLY_REACH : end;
-        for (u32 pass = 0; pass <= info->n_modules; pass++) {
-            if (at < image_end && info->kernel_phys < at + bytes) {
-                at = align_up(image_end, PAGE);
-            }
-            for (u32 m = 0; m < info->n_modules; m++) {
-                const struct boot_module *module = &info->modules[m];
-                if (at < module->phys + module->len &&
-                    module->phys < at + bytes) {
-                    at = align_up(module->phys + module->len, PAGE);
-                }
-            }
+    if (at < image_end && info->kernel_phys < at + bytes) {
+        return image_end;
+    }
+    for (u32 i = 0; i < info->n_modules; i++) {
+        u64 module_end = info->modules[i].phys + info->modules[i].len;
+        if (at < module_end && info->modules[i].phys < at + bytes) {
+            return module_end;
         }
-        if (at < end && bytes <= end - at) {
-            return at;
+    }
+    return 0;
+}
+
+// A place for the owner map: usable, above the low megabyte, clear of the image
+// and the modules, and in the first GiB, which the boot tables show.
+static u64 memory_find_map_place(const struct boot_info *info, u64 bytes)
+{
+    u64 at, n;
+    for (u32 i = 0; memory_ram_piece(i, &at, &n) == 0; i++) {
+        u64 end = at + n > EARLY_REACH ? EARLY_REACH : at + n;
+        at = at < LOW_MEMORY + PAGE ? LOW_MEMORY + PAGE : at;
+        while (at < end && bytes <= end - at) {
+            u64 next = memory_in_the_way(info, at, bytes);
+            if (next == 0) {
+                return at;
+            }
+            at = align_up(next, PAGE);
         }
     }
     return 0;
@@ -302,8 +315,8 @@ static u64 memory_find_map_place(const struct boot_info *info, u64 bytes)
 // Size the map by the highest RAM that is still believed in.
 static u64 memory_map_bytes(void)
 {
-    const struct mem_region *last = &memory.ram_regions[memory.n_ram - 1];
-    memory.pages = align_up((last->start + last->bytes) / PAGE, PAGES_A_WORD);
+    const struct ram *last = &memory.ram_pieces[memory.n_ram - 1];
+    memory.pages = align_up((u64)last->first + last->n, PAGES_A_WORD);
     return memory.pages / PAGES_A_WORD * sizeof(u64);
 }
 
@@ -347,9 +360,8 @@ int memory_init(const struct boot_info *info)
     memory.owners = (u64 *)place;
     memset(memory.owners, 0, bytes);
     for (u32 i = 0; i < memory.n_ram; i++) {
-        memory.ram += memory.ram_regions[i].bytes;
-        memory_release(memory.ram_regions[i].start / PAGE,
-                       memory.ram_regions[i].bytes / PAGE);
+        memory.ram += (u64)memory.ram_pieces[i].n * PAGE;
+        memory_release(memory.ram_pieces[i].first, memory.ram_pieces[i].n);
     }
     memory_take(0, LOW_MEMORY);
     memory_take(TABLE_PAGE, PAGE);

@@ -28,5 +28,6 @@ int must_check memory_free(u64 phys, u64 bytes, enum memory_owner owner);
 void memory_free_owner(enum memory_owner owner);
 void memory_get_info(struct mem_info *info);
 int memory_is_ram(u64 phys, u64 bytes); // 1 when it touches usable RAM
-const struct mem_region *memory_ram_region(u32 index); // null past the end
+// Usable RAM, whole pages, piece by piece. E_RANGE: no such piece.
+int memory_ram_piece(u32 index, u64 *phys, u64 *bytes);
 void memory_give(u64 phys, u64 bytes); // whole kernel pages join free memory

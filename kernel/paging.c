@@ -259,10 +259,9 @@ static int paging_map_image(const struct boot_info *info)
 
 static int paging_map_ram(void)
 {
-    const struct mem_region *ram;
-    for (u32 i = 0; (ram = memory_ram_region(i)) != 0; i++) {
-        TRY(paging_map(ram->start, ram->start, ram->bytes, PAGE_WRITE,
-                       MEMORY_KERNEL));
+    u64 phys, bytes;
+    for (u32 i = 0; memory_ram_piece(i, &phys, &bytes) == 0; i++) {
+        TRY(paging_map(phys, phys, bytes, PAGE_WRITE, MEMORY_KERNEL));
     }
     return 0;
 }

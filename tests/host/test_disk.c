@@ -43,6 +43,11 @@ static int log_says(const char *part)
 // from `hole` on are not mapped, pages from `read_only` on cannot be written.
 static u64 run_bytes, hole, read_only;
 
+void *memory_boot_alloc(u64 bytes, u64 align)
+{
+    return align > 4096 ? 0 : calloc(1, bytes);
+}
+
 u64 phys_run(const void *address, u64 len, int write, u64 *phys)
 {
     u64 at = (u64)address;
