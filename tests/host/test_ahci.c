@@ -492,6 +492,7 @@ static void reset(void)
     low_allocations = 0;
     now_ns = 0;
     disk_n = 0;
+    disk_segments = 0;
     disk_lock = 0;
     last_log[0] = 0;
     for (u32 i = 0; i < 32; i++) {
