@@ -170,7 +170,7 @@ def pytest(name, folders, options):
     if os.path.exists(report):
         os.unlink(report)
     command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-               "-n", str(JOBS), "--dist", "worksteal", "--durations=5",
+               "-n", str(JOBS), "--durations=5",
                f"--junitxml={report}", *folders]
     if options.k:
         command += ["-k", options.k]

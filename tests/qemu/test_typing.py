@@ -1,6 +1,7 @@
 # test_typing.py - what people and their terminals type.
 # SPDX-License-Identifier: MIT
 import re
+import time
 
 import pytest
 
@@ -60,6 +61,22 @@ def test_no_serial_port(machine, boot):
                 qemu="-serial none")
     m.qmp("query-status")
     assert m.exit_reason(timeout=60) == "guest-shutdown"
+
+
+@pytest.mark.parametrize("seconds", [1, 7])
+def test_reader_that_stops(machine, seconds):
+    """Ctrl-S on a terminal: short, and nothing is lost; longer than the port
+    waits, and the shell is there afterwards all the same."""
+    m = machine()
+    m.hold_output(True)
+    m.type("dump 0x200000 8192")
+    time.sleep(seconds)
+    m.hold_output(False)
+    if seconds == 1:
+        m.wait_prompt()
+        assert "0000000000201ff0" in m.text()
+    m.wait_quiet()
+    assert "Hello" in m.run("run hello")
 
 
 BAD = [

@@ -65,6 +65,7 @@ class Machine:
         self.wires = []             # one Wire a NIC, in --nic order
         self.events = []            # QMP events, in order
         self.changed = threading.Condition()
+        self.reading = threading.Event()
         self.ended = False          # the serial port is closed
         self.seen = 0               # lines that wait_for() has passed
         self.seen_column = 0
@@ -114,11 +115,13 @@ class Machine:
             raise VmError("no qemu-system-x86_64: install it first: "
                           "tools/setup") from None
         theirs.close()
+        self.reading.set()
         threading.Thread(target=self.reader, daemon=True).start()
 
     def reader(self):
         """Runs beside: moves serial output into the terminal."""
         while True:
+            self.reading.wait()
             try:
                 data = self.serial.recv(65536)
             except OSError:
@@ -131,9 +134,14 @@ class Machine:
             if not data:
                 return
 
+    def hold_output(self, hold):
+        """Stop or go on reading the serial port."""
+        self.reading.clear() if hold else self.reading.set()
+
     def stop(self):
         """Kill QEMU if it still runs and take everything back."""
         atexit.unregister(self.stop)
+        self.reading.set()
         if self.process and self.process.poll() is None:
             self.process.kill()
         if self.process:
@@ -219,6 +227,20 @@ class Machine:
             raise VmStopped("the machine stopped",
                             f"{self.complaint()}\n{self.tail()}")
         raise VmTimeout(f"no {what} in {timeout:g} s", self.tail())
+
+    def wait_quiet(self, seconds=1, timeout=30):
+        """Wait until nothing has come for so long, then press Enter for a
+        prompt that is surely fresh."""
+        deadline = time.monotonic() + timeout
+        seen = -1
+        while seen != len(self.raw):
+            if time.monotonic() > deadline:
+                raise VmTimeout(f"not silent in {timeout:g} s", self.tail())
+            seen = len(self.raw)
+            with self.changed:
+                self.changed.wait_for(lambda: len(self.raw) != seen, seconds)
+        self.type("")
+        self.wait_prompt(timeout)
 
     def wait_for(self, what, timeout=30):
         """Wait for text (str) or a compiled pattern in what the console shows
