@@ -12,6 +12,7 @@
 #include "driver.h"
 #include "input.h"
 #include "machine.h"
+#include "modules.h"
 #include "panic.h"
 #include "power.h"
 
@@ -146,6 +147,7 @@ void kmain(u32 loader, u64 info_phys, u64 kernel_phys)
     read_options();
     stage("memory");
     must(memory_init(&boot_info), "memory");
+    modules_settle(&boot_info); // every module readable where it lies
     must(paging_init(&boot_info), "paging"); // null faults, W^X holds
     must(core_init(0), "this core"); // stacks of their own for interrupts
     interrupt_use_stacks();
