@@ -2,52 +2,17 @@
 ; says which came back different from what their conventions promise.
 ; SPDX-License-Identifier: MIT
 ;
-; Prints "did NAME" for each step and "FAIL NAME" where it went wrong. It needs NIC 0, a disk 0 that
-; may be written to, one typed "k" after "type k", and one frame into NIC 0
-; after "send a frame"; it sends one frame of 64 bytes itself.
+; Prints "did NAME" for each step and "FAIL NAME" where it went wrong. It needs
+; NIC 0, a disk 0 that may be written to, one typed "k" after "type k", and one
+; frame into NIC 0 after "send a frame"; it sends one frame of 64 bytes itself.
 bits 64
 org 0xFFFF800000000000
 %include "ingot.inc"
     jmp start
 %include "print.inc"
+%include "tests/apps/registers.inc"
 
-REGISTERS equ 15
-%define REGISTER_LIST rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, \
-                      r12, r13, r14, r15
-RAX_ equ 1 << 0
-RCX_ equ 1 << 2
-RDI_ equ 1 << 5
 BLOCK equ 300
-
-; attempt NAME, ENTRY, MASK: call ENTRY with what is in `in`; only the registers
-; in MASK may come back changed.
-%macro attempt 3
-    mov rax, [abs %2]
-    mov dword [rel allowed], %3
-    lea rcx, [rel %%name]
-    call try
-    jmp %%end
-%%name: db %1, 0
-%%end:
-%endmacro
-
-; expect CONDITION: the flags of the comparison before must say so.
-%macro expect 1
-    j%-1 %%bad
-    jmp %%end
-%%bad:
-    call fail
-%%end:
-%endmacro
-
-; Fresh registers for the next call: each has a value of its own.
-%macro fresh 0
-    call fill
-%endmacro
-%macro with 2 ; with rcx, VALUE
-    mov rax, %2
-    mov [rel in_%1], rax
-%endmacro
 
 start:
     mov [rel result], dword 0
@@ -138,7 +103,6 @@ test_system:
     attempt "MAC_GET", b_system, RAX_
     print "mac "
     mov rax, [rel out_rax]
-    mov [rel mac], rax
     call print_decimal
     print 10
     fresh
@@ -288,126 +252,6 @@ test_net:
     print 10
     ret
 
-; ---- the machinery ----
-
-fill:
-    push rbx
-    push rcx
-    push rdx
-    lea rdx, [rel in]
-    mov rbx, 0x0101010101010101
-    xor ecx, ecx
-.next:
-    lea rax, [rcx + 0x21]
-    imul rax, rbx
-    mov [rdx + rcx * 8], rax
-    inc ecx
-    cmp ecx, REGISTERS
-    jb .next
-    pop rdx
-    pop rcx
-    pop rbx
-    ret
-
-; Call RAX with the registers of `in`, keep them in `out`, compare. RCX = name.
-try:
-    mov [rel target], rax
-    mov [rel name], rcx
-    push rbx
-    push rbp
-    push r12
-    push r13
-    push r14
-    push r15
-    mov [rel stack], rsp
-    mov eax, 0x5A5A5A5A
-    movd xmm0, eax
-    movd xmm15, eax
-%assign at 0
-%macro load_all 1-*
-%rep %0
-    mov %1, [rel in + at]
-%assign at at + 8
-%rotate 1
-%endrep
-%endmacro
-%macro store_all 1-*
-%rep %0
-    mov [rel out + at], %1
-%assign at at + 8
-%rotate 1
-%endrep
-%endmacro
-    load_all REGISTER_LIST
-    call [rel target]
-%assign at 0
-    store_all REGISTER_LIST
-    pushfq
-    pop qword [rel out_flags]
-    cmp rsp, [rel stack]
-    jne .lost
-    pop r15
-    pop r14
-    pop r13
-    pop r12
-    pop rbp
-    pop rbx
-    call compare
-    ret
-.lost:
-    mov rsp, [rel stack]
-    print "FAIL: the stack pointer moved", 10
-    ud2
-
-compare:
-    push rbx
-    push rdx
-    lea rsi, [rel in]
-    lea rdi, [rel out]
-    mov edx, [rel allowed]
-    xor ecx, ecx
-.next:
-    bt edx, ecx
-    jc .fine
-    mov rax, [rsi + rcx * 8]
-    cmp rax, [rdi + rcx * 8]
-    je .fine
-    call fail
-    print "  register "
-    mov eax, ecx
-    call print_decimal
-    print 10
-.fine:
-    inc ecx
-    cmp ecx, REGISTERS
-    jb .next
-    movd eax, xmm0
-    movd ebx, xmm15
-    cmp eax, 0x5A5A5A5A
-    jne .vector
-    cmp ebx, eax
-    je .said
-.vector:
-    call fail
-.said:
-    print "did "
-    mov rsi, [rel name]
-    call print_string
-    print 10
-    pop rdx
-    pop rbx
-    ret
-
-fail:
-    push rsi
-    print "FAIL "
-    mov rsi, [rel name]
-    call print_string
-    print 10
-    mov dword [rel result], 1
-    pop rsi
-    ret
-
 text: db "text through b_output", 10
 text_end:
 frame:
@@ -417,29 +261,5 @@ frame:
     db "a frame through b_net_tx"
     times 64 - ($ - frame) db 0x77
 
-align 8, db 0
-target: dq 0
-name: dq 0
-stack: dq 0
-mac: dq 0
-allowed: dd 0
-result: dd 0
-in:
-in_rax: dq 0
-in_rbx: dq 0
-in_rcx: dq 0
-in_rdx: dq 0
-in_rsi: dq 0
-in_rdi: dq 0
-    times REGISTERS - 6 dq 0
-out:
-out_rax: dq 0
-out_rbx: dq 0
-out_rcx: dq 0
-out_rdx: dq 0
-out_rsi: dq 0
-out_rdi: dq 0
-    times REGISTERS - 6 dq 0
-out_flags: dq 0
 align 4096, db 0
 buffer: ; two blocks, behind the image: a flat program gets more than its bytes
