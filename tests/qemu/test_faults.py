@@ -268,7 +268,10 @@ def hostile_image(tmp_path):
         names[name] = what
         files.append(str(tmp_path / name))
     (tmp_path / "good.app").write_bytes(elf())
-    return names, files + [str(tmp_path / "good.app")]
+    (tmp_path / "pie.app").write_bytes(
+        elf([segment(virt=0)], type=3, entry=0))
+    return names, files + [str(tmp_path / "good.app"),
+                           str(tmp_path / "pie.app")]
 
 
 def test_hostile_images(machine, tmp_path):
@@ -284,7 +287,7 @@ def test_hostile_images(machine, tmp_path):
         if len(errors) != 1 or "***" in out:
             bad.append(f"{what}: {out!r}")
     assert not bad, "\n".join(bad)
-    assert m.run("run good") == ""
+    assert m.run("run good") == "" and m.run("run pie") == ""
     assert free_bytes(m) == free
     check_alive(m)
 
