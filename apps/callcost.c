@@ -15,7 +15,7 @@ __attribute__((noinline, aligned(64))) static void callcost_loop(u64 n)
 int main(int argc, char **argv)
 {
     u64 n = 1000000;
-    if (args_number(argc, argv, 1, 1, 1ul << 40, &n) < 0) {
+    if (args_number(argc, argv, 1, (struct range){1, 1ul << 40}, &n) < 0) {
         return 1;
     }
     struct bench start = bench_start();

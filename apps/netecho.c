@@ -87,7 +87,8 @@ static int netecho_arguments(int argc, char **argv, struct netecho *run)
     if (option_number(&argc, argv, "--frames", ~0ul, &run->max_frames) < 0 ||
         option_number(&argc, argv, "--seconds", 1000000, &seconds) < 0 ||
         option_end(argc, argv, 1, USAGE) < 0 ||
-        args_number(argc, argv, 1, 0, NET_MAX_NICS - 1, &nic) < 0) {
+        args_number(argc, argv, 1, (struct range){0, NET_MAX_NICS - 1}, &nic) <
+            0) {
         return E_ARG;
     }
     run->nic = (u32)nic;

@@ -118,8 +118,10 @@ static int netpoll_arguments(int argc, char **argv, struct netpoll *run)
     if (option_number(&argc, argv, "--frames", ~0ul, &run->max_frames) < 0 ||
         option_number(&argc, argv, "--seconds", 1000000, &seconds) < 0 ||
         option_end(argc, argv, 2, USAGE) < 0 ||
-        args_number(argc, argv, 1, 0, NET_MAX_NICS - 1, &nic) < 0 ||
-        args_number(argc, argv, 2, 1, 1ul << 40, &run->polls) < 0) {
+        args_number(argc, argv, 1, (struct range){0, NET_MAX_NICS - 1}, &nic) <
+            0 ||
+        args_number(argc, argv, 2, (struct range){1, 1ul << 40}, &run->polls) <
+            0) {
         return E_ARG;
     }
     if (run->max_frames && !seconds) {

@@ -9,9 +9,9 @@
 static int raytrace_arguments(int argc, char **argv, struct picture *picture)
 {
     u64 width = 1920, height = 1080, samples = 1;
-    if (args_number(argc, argv, 1, 1, 16384, &width) < 0 ||
-        args_number(argc, argv, 2, 1, 16384, &height) < 0 ||
-        args_number(argc, argv, 3, 1, 65536, &samples) < 0) {
+    if (args_number(argc, argv, 1, (struct range){1, 16384}, &width) < 0 ||
+        args_number(argc, argv, 2, (struct range){1, 16384}, &height) < 0 ||
+        args_number(argc, argv, 3, (struct range){1, 65536}, &samples) < 0) {
         return E_ARG;
     }
     *picture = (struct picture){

@@ -80,15 +80,15 @@ int app_is_stack_guard(u64 address)
 }
 
 // Run what app_load() has put in place and return how it ended.
-static int app_call(struct program *program, int argc, const char *const *argv)
+static int app_call(struct program *program)
 {
     struct program *before = running;
     u64 saved_before = app_saved_now;
     program->ended = 0;
     stopping = 0;
     running = program;
-    i64 status = app_enter(program->entry, argc, argv, program->stack_pointer,
-                           &app_saved_now);
+    i64 status = app_enter(program->entry, program->argc, program->argv,
+                           program->stack_pointer, &app_saved_now);
     running = before;
     app_saved_now = saved_before;
     stopping = 0;
@@ -115,10 +115,11 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
         return E_ARG;
     }
     string_copy(app.name, argv[0], sizeof(app.name));
-    const char *const *arguments = 0;
-    int result = app_load(&app, image, len, flags, argc, argv, &arguments);
+    app.argc = argc;
+    app.argv = argv;
+    int result = app_load(&app, image, len, flags);
     if (result == 0) {
-        result = app_call(&app, argc, arguments);
+        result = app_call(&app);
     }
     app_take_back(&app);
     if (app.ended != 0) {
@@ -139,16 +140,15 @@ _Noreturn void app_run_shell(void)
 {
     static const char *const first[] = {"shell"};
     static const char *const again[] = {"shell", "again"};
-    const char *const *arguments = 0;
     for (int run = 0;; run++) {
-        int argc = run == 0 ? 1 : 2;
-        int result =
-            app_load(&shell, shell_image, (u64)(shell_image_end - shell_image),
-                     0, argc, run == 0 ? first : again, &arguments);
+        shell.argc = run == 0 ? 1 : 2;
+        shell.argv = run == 0 ? first : again;
+        u64 len = (u64)(shell_image_end - shell_image);
+        int result = app_load(&shell, shell_image, len, 0);
         if (result != 0) {
             panic("the shell cannot be loaded (%d)", result);
         }
-        result = app_call(&shell, argc, arguments);
+        result = app_call(&shell);
         app_take_back(&shell);
         log_warn("the shell ended (%d), starting it again", result);
     }

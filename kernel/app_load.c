@@ -140,12 +140,10 @@ static int app_load_flat(struct program *program, const void *image, u64 len)
 
 // Arguments at the top of the stack: the strings, and below them the pointers.
 // The stack is one physical piece, so it can be filled before it is mapped.
-static int app_make_stack(struct program *program, int argc,
-                          const char *const *argv,
-                          const char *const **arguments)
+static int app_make_stack(struct program *program)
 {
     u64 phys;
-    if (argc > ARGUMENTS) {
+    if (program->argc > ARGUMENTS) {
         return E_ARG;
     }
     TRY(memory_alloc(APP_STACK_BYTES, MEM_ZERO, program->owner, &phys));
@@ -153,25 +151,24 @@ static int app_make_stack(struct program *program, int argc,
     u64 top = phys + APP_STACK_BYTES;
     u64 text = top - ARGUMENT_BYTES;
     u64 *pointers = (u64 *)(text - (ARGUMENTS + 1) * sizeof(u64));
-    for (int i = 0; i < argc; i++) {
-        u64 bytes = strlen(argv[i]) + 1;
+    for (int i = 0; i < program->argc; i++) {
+        u64 bytes = strlen(program->argv[i]) + 1;
         if (bytes > top - text) {
             return E_ARG;
         }
-        memcpy((void *)text, argv[i], bytes);
+        memcpy((void *)text, program->argv[i], bytes);
         pointers[i] = text + to_virt;
         text += bytes;
     }
-    *arguments = (const char *const *)((u64)pointers + to_virt);
-    program->stack_pointer = align_down((u64)*arguments, 16);
+    program->argv = (const char *const *)((u64)pointers + to_virt);
+    program->stack_pointer = align_down((u64)program->argv, 16);
     return paging_map(program->stack - APP_STACK_BYTES, phys, APP_STACK_BYTES,
                       PAGE_WRITE, program->owner);
 }
 
-int app_load(struct program *program, const void *image, u64 len, u32 flags,
-             int argc, const char *const *argv, const char *const **arguments)
+int app_load(struct program *program, const void *image, u64 len, u32 flags)
 {
-    TRY(app_make_stack(program, argc, argv, arguments));
+    TRY(app_make_stack(program));
     return flags & APP_FLAT ? app_load_flat(program, image, len)
                             : app_load_elf(program, image, len);
 }

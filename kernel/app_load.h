@@ -21,13 +21,15 @@ struct program {
     u64 entry, stack_pointer;
     u64 image_start, image_end;
     int ended; // E_CRASHED, E_STOPPED; 0: by itself
+    int argc;
+    const char *const
+        *argv; // the caller's; app_load() puts a copy in its place
 };
 
-// Map image (ELF, or flat with APP_FLAT) and a stack holding the arguments.
+// Map image (ELF, or flat with APP_FLAT) and a stack holding argv's arguments.
 // E_FORMAT (logged why), E_NOMEM, E_ARG: too many or too long arguments. What
 // was mapped on the way stays the owner's.
 int must_check app_load(struct program *program, const void *image, u64 len,
-                        u32 flags, int argc, const char *const *argv,
-                        const char *const **arguments);
+                        u32 flags);
 // Bytes a flat program gets.
 u64 app_window_free(void);

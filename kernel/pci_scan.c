@@ -120,9 +120,9 @@ static void pci_scan_device(struct pci_device at, u32 id)
     if (!pci_scan_function(at, id)) {
         return;
     }
-    for (u8 function = 1; function < FUNCTIONS; function++) {
+    for (u32 function = 1; function < FUNCTIONS; function++) {
         struct pci_device next = at;
-        next.function = function;
+        next.function = (u8)function;
         next.config += at.config ? function * ECAM_FUNCTION_BYTES : 0;
         u32 next_id = pci_read32(&next, PCI_ID);
         if ((u16)next_id != (u16)NOTHING && next_id != 0) {
@@ -133,28 +133,28 @@ static void pci_scan_device(struct pci_device at, u32 id)
 
 // First device at or after *device that answers; its ID register, or NOTHING.
 // This loop runs 8,192 times at every start, so it is kept short.
-static u32 pci_scan_next_in_memory(u64 bus, u8 *device, u32 end)
+static u32 pci_scan_next_in_memory(u64 bus, u32 *device, u32 end)
 {
     u64 last = bus + end * ECAM_DEVICE_BYTES;
     for (u64 at = bus + *device * ECAM_DEVICE_BYTES; at < last;
          at += ECAM_DEVICE_BYTES) {
         u32 id = mmio_read32(at);
         if (id != NOTHING) {
-            *device = (u8)((at - bus) / ECAM_DEVICE_BYTES);
+            *device = (u32)((at - bus) / ECAM_DEVICE_BYTES);
             return id;
         }
     }
     return NOTHING;
 }
 
-static u32 pci_scan_next_by_ports(u32 bus, u8 *device, u32 end)
+static u32 pci_scan_next_by_ports(u32 bus, u32 *device, u32 end)
 {
     u32 address = ADDRESS_ENABLE | bus << 16;
     for (u32 i = *device; i < end; i++) {
         outl(PORT_ADDRESS, address | i << 11);
         u32 id = inl(PORT_DATA);
         if (id != NOTHING) {
-            *device = (u8)i;
+            *device = i;
             return id;
         }
     }
@@ -164,7 +164,7 @@ static u32 pci_scan_next_by_ports(u32 bus, u8 *device, u32 end)
 static void pci_scan_bus(u16 segment, u8 bus, u64 config)
 {
     u32 end = pci.single[bus / 32] >> bus % 32 & 1 ? 1 : DEVICES;
-    for (u8 device = 0; device < end; device++) {
+    for (u32 device = 0; device < end; device++) {
         u32 id = config ? pci_scan_next_in_memory(config, &device, end)
                         : pci_scan_next_by_ports(bus, &device, end);
         if (id == NOTHING) {
@@ -173,7 +173,7 @@ static void pci_scan_bus(u16 segment, u8 bus, u64 config)
         struct pci_device at = {
             .segment = segment,
             .bus = bus,
-            .device = device,
+            .device = (u8)device,
             .config = config ? config + device * ECAM_DEVICE_BYTES : 0,
         };
         if ((u16)id != (u16)NOTHING && id != 0) {

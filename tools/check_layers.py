@@ -34,6 +34,8 @@ FREESTANDING = {"stdarg.h", "stddef.h", "emmintrin.h", "immintrin.h",
 HOSTED = re.compile(r"(^|/)linux[^/]*\.[ch]$|_linux\.[ch]$")
 SOURCE = (".c", ".h", ".asm", ".inc", ".py", ".ld", ".cfg")
 NOT_CODE = re.compile(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])+\'|//.*')
+OPENS = re.compile(r"(\)|\belse|\bdo) \{$")  # a block, not an initialiser
+CLOSES = re.compile(r"\}($| else\b| while\b)")
 INCLUDE = re.compile(r'\s*#\s*include\s+(["<])([^">]+)[">]')
 CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif)\b")
 GENERATED = {"include/ingot.inc"}
@@ -114,10 +116,10 @@ def check_functions(path, lines):
                 yield start, f"function of {number - start - 1} lines"
             start = 0
         elif start:
-            code = NOT_CODE.sub("", line)
-            more = code.count("{") - code.count("}")
-            depth += more
-            if more > 0 and depth > NESTING:
+            code = NOT_CODE.sub("", line).strip()
+            depth -= bool(CLOSES.match(code))
+            depth += bool(OPENS.search(code))
+            if OPENS.search(code) and depth > NESTING:
                 yield number, f"nesting of {depth}"
 
 

@@ -42,7 +42,7 @@ const char *args_parse(const char *text, u64 *value)
     return 0;
 }
 
-int args_number(int argc, char **argv, int i, u64 least, u64 most, u64 *value)
+int args_number(int argc, char **argv, int i, struct range range, u64 *value)
 {
     if (i >= argc) {
         return 0;
@@ -53,9 +53,9 @@ int args_number(int argc, char **argv, int i, u64 least, u64 most, u64 *value)
         print("error: %s: '%s' %s\n", argv[0], argv[i], why);
         return E_ARG;
     }
-    if (number < least || number > most) {
+    if (number < range.least || number > range.most) {
         print("error: %s: '%s' is not between %lu and %lu\n", argv[0], argv[i],
-              least, most);
+              range.least, range.most);
         return E_ARG;
     }
     *value = number;

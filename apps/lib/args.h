@@ -8,7 +8,11 @@
 // *value is left alone then.
 const char *args_parse(const char *text, u64 *value);
 
-// Argument number i, from least to most. When it was not given, *value stays
+struct range {
+    u64 least, most;
+};
+
+// Argument number i, when it lies in range. When it was not given, *value stays
 // as it is. Returns 0, or E_ARG after one error line.
-int must_check args_number(int argc, char **argv, int i, u64 least, u64 most,
+int must_check args_number(int argc, char **argv, int i, struct range range,
                            u64 *value);

@@ -43,7 +43,7 @@ int option_number(int *argc, char **argv, const char *name, u64 most,
         print("error: %s: %s needs a number\n", argv[0], name);
         return E_ARG;
     }
-    if (args_number(*argc, argv, i + 1, 1, most, value) < 0) {
+    if (args_number(*argc, argv, i + 1, (struct range){1, most}, value) < 0) {
         return E_ARG;
     }
     option_remove(argc, argv, i, 2);

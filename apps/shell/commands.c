@@ -122,7 +122,9 @@ void commands_run(const char *line)
         while (words[argc]) {
             argc++;
         }
-        (void)command_dispatch(argc, words);
+        if (argc > 0) {
+            (void)command_dispatch(argc, words);
+        }
         words += argc + 1;
     }
 }

@@ -44,10 +44,11 @@ static int disktest_area(int argc, char **argv, struct area *area)
     u64 disk = 0;
     void *memory;
     area->n = 1;
-    if (args_number(argc, argv, 2, 0, ~0u, &disk) < 0 ||
-        args_number(argc, argv, 3, 0, ~0ul, &area->block) < 0 ||
-        args_number(argc, argv, 4, 0, 1 << 20, &area->n) < 0 ||
-        args_number(argc, argv, 5, 0, 4095, &area->offset) < 0) {
+    if (args_number(argc, argv, 2, (struct range){0, ~0u}, &disk) < 0 ||
+        args_number(argc, argv, 3, (struct range){0, ~0ul}, &area->block) < 0 ||
+        args_number(argc, argv, 4, (struct range){0, 1 << 20}, &area->n) < 0 ||
+        args_number(argc, argv, 5, (struct range){0, 4095}, &area->offset) <
+            0) {
         return E_ARG;
     }
     area->disk = (u32)disk;

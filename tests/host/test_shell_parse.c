@@ -181,16 +181,16 @@ static void test_argument_line(void)
     char *argv[] = {name, five, junk, 0};
     u64 value = 9;
     table.con_write = fake_write;
-    CHECK_EQ(args_number(3, argv, 1, 0, 10, &value), 0);
+    CHECK_EQ(args_number(3, argv, 1, (struct range){0, 10}, &value), 0);
     CHECK_EQ(value, 5);
-    CHECK_EQ(args_number(3, argv, 3, 0, 10, &value), 0);
+    CHECK_EQ(args_number(3, argv, 3, (struct range){0, 10}, &value), 0);
     CHECK_EQ(value, 5);
     CHECK_EQ(written_len, 0);
-    CHECK_EQ(args_number(3, argv, 1, 6, 10, &value), E_ARG);
+    CHECK_EQ(args_number(3, argv, 1, (struct range){6, 10}, &value), E_ARG);
     CHECK(strcmp(written, "error: netpoll: '5' is not between 6 and 10\n") ==
           0);
     written_len = 0;
-    CHECK_EQ(args_number(3, argv, 2, 0, 10, &value), E_ARG);
+    CHECK_EQ(args_number(3, argv, 2, (struct range){0, 10}, &value), E_ARG);
     CHECK(strncmp(written, "error: netpoll: '5x' is not a number", 36) == 0);
     CHECK_EQ(value, 5);
 }
