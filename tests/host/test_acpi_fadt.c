@@ -141,6 +141,7 @@ static void what_is_no_package(void)
     CHECK_EQ(S5(NAME, 0x12), -1);
     CHECK_EQ(S5(NAME, 0x12, 0xc0, 0, 0), -1);
     CHECK_EQ(S5(NAME, 0x12, 0xcf, 0xff, 0xff, 0xff, 2, 1, 1), -1);
+    CHECK_EQ(S5(NAME, 0x12, 3, 1, 0x0a), -1);       // no byte there
     CHECK_EQ(S5(NAME, 0x13, 4, 2, 1, 1), -1);       // not a package
     CHECK_EQ(S5(NAME, 0x12, 2, 0, 1, 1), -1);       // no element
     CHECK_EQ(S5(NAME, 0x12, 4, 2, 0x0a, 9, 1), -1); // three bits hold no 9

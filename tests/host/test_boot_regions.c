@@ -106,6 +106,26 @@ static void too_many_regions(void)
     CHECK(largest);
 }
 
+// A full list of RAM loses none of it to entries that only forbid.
+static void reserved_entries_push_no_ram_out(void)
+{
+    begin();
+    u64 at = map_begin();
+    for (u64 i = 0; i < BOOT_REGIONS; i++) {
+        region(0x10000000 + (i << 16), 0x1000 + (i << 4), MEM_USABLE);
+    }
+    for (u64 i = 0; i < 20; i++) {
+        region(0x40000000 + (i << 16), 0x8000, MEM_RESERVED);
+    }
+    tag_end(at);
+    CHECK_EQ(finish(), 0);
+    check_invariants();
+    CHECK_EQ(info.n_regions, BOOT_REGIONS);
+    for (u32 i = 0; i < info.n_regions; i++) {
+        CHECK_EQ(info.regions[i].type, MEM_USABLE);
+    }
+}
+
 // Against the plainest way there is: an array with one cell a page.
 static u32 random_state = 1;
 static u32 random_below(u32 n)
@@ -151,6 +171,7 @@ int main(void)
     RUN(regions_that_wrap);
     RUN(neighbours_merge);
     RUN(too_many_regions);
+    RUN(reserved_entries_push_no_ram_out);
     RUN(random_maps_match_a_plain_painter);
     return TEST_RESULT();
 }

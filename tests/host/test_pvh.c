@@ -169,6 +169,21 @@ static void absurd_counts(void)
     CHECK(said("pvh: 70 modules, 64 are kept"));
 }
 
+static void maps_of_too_many_entries(void)
+{
+    static struct entry map[5000];
+    for (u32 i = 0; i < 5000; i++) {
+        map[i] = (struct entry){0x100000ul * i, 0x100000, MEM_USABLE, 0};
+    }
+    struct start start = good();
+    start.map = piece(0x100000, map, sizeof(map));
+    start.n_map = 5000;
+    CHECK_EQ(run(&start, sizeof(start)), 0);
+    CHECK(said("pvh: memory map of 5000 entries"));
+    CHECK_EQ(info.n_regions, 1);
+    CHECK_EQ(info.regions[0].bytes, 4096ul << 20);
+}
+
 static void absurd_modules(void)
 {
     struct start start = good();
@@ -225,6 +240,7 @@ int main(void)
     RUN(version_0_has_no_map);
     RUN(truncated_at_every_length);
     RUN(absurd_counts);
+    RUN(maps_of_too_many_entries);
     RUN(absurd_modules);
     RUN(strings_end_before_unreadable_memory);
     RUN(string_of_255);
