@@ -8,7 +8,7 @@ under UEFI, and holds the programs twice: as files of /apps on a FAT partition
     sector 0          GRUB's boot.img and the MBR partition table
     sector 1 ..       GRUB's core for a BIOS, in the gap before partition 1
     1 MiB             partition 1: FAT32 with EFI/BOOT/BOOTX64.EFI, /boot, /apps
-    36 MiB            partition 2: BMFS
+    34 MiB            partition 2: BMFS
 
 The same input gives the same bytes. Needs GRUB's files (Debian: grub-common
 grub-pc-bin grub-efi-amd64-bin); no root, no loop device.
@@ -27,7 +27,7 @@ import fat32  # noqa: E402
 SECTOR = 512
 MIB = 1 << 20
 FAT_START = 1 * MIB
-FAT_BYTES = 35 * MIB  # the smallest round FAT32: 65,525 clusters of a sector
+FAT_BYTES = 33 * MIB  # the least round FAT32: 65,525 clusters of a sector
 BMFS_START = FAT_START + FAT_BYTES
 DISK_ID = 0x746F6749  # "Igot", MBR signature and FAT serial number
 FAT32_LBA = 0x0C  # what every firmware and every desktop mounts
@@ -37,7 +37,7 @@ GRUB_LIB = os.environ.get("GRUB_LIB", "/usr/lib/grub")
 
 # What grub.cfg needs, built into GRUB's core so that nothing is loaded.
 COMMON = ("part_msdos fat normal multiboot2 configfile test regexp echo "
-          "keystatus reboot halt minicmd").split()
+          "eval keystatus reboot halt minicmd").split()
 BIOS_MODULES = COMMON + ["biosdisk", "vbe"]
 EFI_MODULES = COMMON + ["efi_gop"]
 
@@ -117,9 +117,20 @@ def write_partition_table(image, room):
 
 
 def grub_quote(text):
-    if "\n" in text:
-        raise ImageError("the kernel command line is one line")
     return "'" + text.replace("'", "'\\''") + "'"
+
+
+def grub_words(line):
+    """The kernel command line in GRUB's words: double quotes join words there
+    too, but GRUB would also look at $, ;, \\ and single quotes."""
+    if not line.isprintable():
+        raise ImageError("the kernel command line is one line of text")
+    if line.count('"') % 2:
+        raise ImageError("the kernel command line has a quote that is not closed")
+    pieces = line.split('"')
+    pieces[1::2] = [piece.replace(" ", "\0") for piece in pieces[1::2]]
+    words = "".join(pieces).split(" ")
+    return " ".join(grub_quote(word.replace("\0", " ")) for word in words if word)
 
 
 def fat_files(work, args, files):
@@ -133,7 +144,7 @@ def fat_files(work, args, files):
         "apps": {},
     }
     if args.append:
-        line = f"set ingot_args={grub_quote(args.append)}\n"
+        line = f"set ingot_args={grub_quote(grub_words(args.append))}\n"
         tree["boot/ingot.args"] = line.encode()
     tree.update((f"apps/{name}", data) for name, data in files.items())
     return tree

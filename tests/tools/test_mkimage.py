@@ -87,7 +87,7 @@ def test_the_file_system_is_sound(inputs):
     for i in (0, 1, 39):
         name = f"a-program-with-a-long-name-{i:02}"
         assert fat_file(image, f"apps/{name}") == b"x" * i
-    fat.write_bytes(image.read_bytes()[MIB:36 * MIB])
+    fat.write_bytes(image.read_bytes()[MIB:34 * MIB])
     try:
         done = subprocess.run(["fsck.fat", "-n", fat], capture_output=True,
                               text=True)
@@ -101,7 +101,7 @@ def test_options(inputs):
     mkimage("--kernel", inputs / "ingot.elf", "--out", image, "--no-apps",
             "--add", f"{inputs}/hello.app=other", "--bmfs-size", "10M",
             "--append", "run='hello world' console=serial", *apps(inputs))
-    assert image.stat().st_size == 46 * MIB
+    assert image.stat().st_size == 44 * MIB
     assert bmfs(image, "ls").decode().split() == ["1", "other"]
     assert fat_file(image, "boot/ingot.args").startswith(b"set ingot_args=")
 
