@@ -174,44 +174,47 @@ static int acpi_fadt_s5_package(struct aml aml, struct acpi_power *power)
     return 1;
 }
 
-// A name's bytes can also be a use of it: a definition is preceded by NameOp,
-// with or without a root prefix.
-static int acpi_fadt_s5_here(const u8 *body, u64 at, u64 len,
+// five is where the name's '5' would be. Its bytes can also be a use of it: a
+// definition is preceded by NameOp, with or without a root prefix.
+static int acpi_fadt_s5_here(const u8 *body, u64 five, u64 len,
                              struct acpi_power *power)
 {
-    if (memcmp(body + at, "_S5_", 4) != 0 || at < 1) {
+    if (five < 3 || len - five < 2 || memcmp(body + five - 2, "_S5_", 4) != 0) {
         return 0;
     }
-    u8 before = body[at - 1];
+    u8 before = body[five - 3];
     if (before != AML_NAME &&
-        !(before == '\\' && at >= 2 && body[at - 2] == AML_NAME)) {
+        !(before == '\\' && five >= 4 && body[five - 4] == AML_NAME)) {
         return 0;
     }
-    struct aml aml = {body + at + 4, body + len};
+    struct aml aml = {body + five + 2, body + len};
     return acpi_fadt_s5_package(aml, power);
 }
 
+// 1 when one of eight bytes is a '5': the exclusive or makes it 0, and only a 0
+// is below 1 and has its top bit clear.
+static int acpi_fadt_has_five(const u8 *bytes)
+{
+    u64 word;
+    __builtin_memcpy(&word, bytes, sizeof(word));
+    word ^= '5' * 0x0101010101010101;
+    return ((word - 0x0101010101010101) & ~word & 0x8080808080808080) != 0;
+}
+
+// The name's rarest byte is its '5'; a DSDT is long, so eight at a time.
 void acpi_fadt_find_s5(const struct acpi_header *table,
                        struct acpi_power *power)
 {
     const u8 *body = (const u8 *)(table + 1);
-    u64 len = table->length - sizeof(*table);
-    // The fourth byte says how far the name can be: a DSDT is long.
-    for (u64 at = 0; !power->s5_known && len >= 4 && at <= len - 4;) {
-        switch (body[at + 3]) {
-        case '_':
-            power->s5_known = (u8)acpi_fadt_s5_here(body, at, len, power);
-            at += 3;
-            break;
-        case '5':
-            at += 1;
-            break;
-        case 'S':
-            at += 2;
-            break;
-        default:
-            at += 4;
-            break;
+    u64 len = table->length - sizeof(*table), at = 0;
+    while (at < len && !power->s5_known) {
+        if (len - at >= 8 && !acpi_fadt_has_five(body + at)) {
+            at += 8;
+            continue;
         }
+        if (body[at] == '5') {
+            power->s5_known = (u8)acpi_fadt_s5_here(body, at, len, power);
+        }
+        at++;
     }
 }
