@@ -20,14 +20,23 @@ def for_options(options, temp):
     call("cp", "--sparse=always", options.image, copy)
     if options.append:
         arguments = os.path.join(temp, "ingot.args")
-        quoted = options.append.replace("'", "'\\''")
         with open(arguments, "w", encoding="utf-8") as file:
-            file.write(f"set ingot_args='{quoted}'\n")
+            file.write(grub_line(options.append))
         put(copy, arguments, "/boot/ingot.args")
     for module in options.module:
         path, name = split_module(module)
         put(copy, path, f"/apps/{name}")
     return copy
+
+
+def grub_line(text):
+    """The kernel command line as mkimage.py --append would write it."""
+    import mkimage  # in tools/, and not needed for --boot direct
+    try:
+        words = mkimage.grub_quote(mkimage.grub_words(text))
+    except mkimage.ImageError as error:
+        raise VmError(str(error)) from None
+    return f"set ingot_args={words}\n"
 
 
 def split_module(module):
