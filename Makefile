@@ -91,6 +91,10 @@ $(B)/ingot.img: $(B)/ingot.elf $(APPS) tools/mkimage.py boot/grub.cfg
 	@echo "  IMG  $@"
 	@$(PYTHON) tools/mkimage.py --kernel $(B)/ingot.elf --out $@ $(APPS)
 
+include tests/models/Makefile
+.PHONY: models
+models: $(B)/models/x540 ## what stands in for hardware: build/models/x540
+
 $(B)/kernel/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
