@@ -158,6 +158,7 @@ _Noreturn void app_run_shell(void)
 static void app_end(struct registers *regs, int why)
 {
     running->ended = why;
+    stopping = 0;
     regs->rip = (u64)app_leave;
     regs->rdi = app_saved_now;
     regs->rsi = (u64)(i64)why;
@@ -188,10 +189,21 @@ int app_stop(void)
     return 1;
 }
 
+// Kernel code that steps with nothing to stop: the program ended while it was
+// being stopped, or made a call with the trap flag set. It runs on.
+static int app_end_step(struct registers *regs)
+{
+    if (!(regs->rflags & FLAG_TRAP) || !fault_in_kernel(regs->rip)) {
+        return 0;
+    }
+    regs->rflags &= ~FLAG_TRAP;
+    return 1;
+}
+
 int app_stop_step(struct registers *regs)
 {
     if (!stopping || running != &app) {
-        return 0;
+        return app_end_step(regs);
     }
     if (fault_in_kernel(regs->rip)) {
         regs->rflags |= FLAG_TRAP;

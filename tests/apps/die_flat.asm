@@ -24,7 +24,7 @@ start:
 ways:
     dq undefined, divide, null_read, wild_jump, overflow, kernel_text
     dq return_with_df, return_with_garbage, return_with_mxcsr, lost_stack
-    dq call_with_df, past_end, bad_text
+    dq call_with_df, past_end, bad_text, call_with_tf
 WAYS equ ($ - ways) / 8
 
 undefined:
@@ -88,3 +88,13 @@ bad_text: ; through BareMetal's entry
     mov rsi, 0xFFFF900000000000
     mov ecx, 10
     call [abs b_output]
+call_with_tf: ; the first trap comes in the kernel
+    lea rsi, [rel .text]
+    mov ecx, 9
+    pushfq
+    or qword [rsp], 0x100
+    popfq
+    call [abs b_output]
+    xor eax, eax
+    ret
+.text: db "stepping", 10

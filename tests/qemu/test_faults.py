@@ -141,6 +141,18 @@ def test_ctrl_c(die, way):
     check_alive(die)
 
 
+def test_many_ctrl_c(die):
+    """Those that come while the program is ending find it gone."""
+    for n in range(60):
+        way = ("spin", "halt", "wait", "print")[n % 4]
+        die.type(f"run die {way}")
+        die.wait_for(SIGNS[way])
+        die.send(b"\x03" * (1 + n % 5))
+        die.wait_for("program was stopped")
+        die.wait_prompt(20)
+    check_alive(die)
+
+
 @pytest.mark.parametrize("way", ["spin-off", "halt-off"])
 def test_interrupts_off(die, way):
     """No key gets through, but an NMI (a server's button) does."""
@@ -175,6 +187,7 @@ def test_what_programs_leave_behind(die):
         assert "error" not in out and "***" not in out, out
         assert "Checksum: " in die.run("run raytrace 8 8 1; mem; time")
     assert "printed with DF set" in die.run("run die_flat 10")
+    assert "stepping" in die.run("run die_flat 13")
     assert free_bytes(die) == free
     check_alive(die)
 

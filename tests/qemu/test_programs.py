@@ -206,7 +206,8 @@ def test_netpoll_drains_first(machine, program):
     m = machine()
     for i in range(20):
         m.wires[0].send(frame(i))
-    m.qmp("query-status")  # behind the frames in QEMU's main loop
+    m.wait(lambda: m.wires[0].backlog()[0] == 0, 10, "frames read by QEMU")
+    m.qmp("query-status")  # behind the last of them in QEMU's main loop
     out = m.run(f"run {program} 0 1000")
     assert results(out)[0]["frames"] == "0"
     assert "received 20 frames, 1280 bytes" in m.run("net")
