@@ -92,7 +92,7 @@ def lines_of(name, command, timeout=None, repeat=""):
 # ---- stages: each yields Results as they come ----
 def stage_build(options):
     yield one("build gcc", ["make", f"-j{JOBS}", "image", "apps",
-                              "models"])
+                             "models"])
     yield one("build clang", ["make", f"-j{JOBS}", "CC=clang",
                               "B=build/clang", "kernel", "apps", "models"])
 

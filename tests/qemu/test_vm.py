@@ -42,7 +42,6 @@ def test_shutdown_is_a_command(vm):
 
 
 @pytest.mark.parametrize("words,said", [
-    (["--nic", "x540"], "not yet"),
     (["--disk", "nvme"], "not yet"),
     (["--disk", "virtio"], "not yet"),
     (["--screenshot", "x.png"], "not yet"),

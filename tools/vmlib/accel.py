@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from . import options as option_list
+from . import model, options as option_list
 
 # A working KVM is at the prompt in a fraction of this. A broken one runs the
 # guest's vector instructions, if at all, by emulation, thousands of cycles
@@ -20,6 +20,8 @@ def choose(options, say=True):
         return options.accel
     if options.icount:
         verdict = "tcg", "--icount counts there"
+    elif model.used(options):
+        verdict = "tcg", "the model of a NIC takes one thread"
     elif options.boot != "direct" and not os.path.exists(options.kernel):
         verdict = "tcg", "no kernel to try KVM with"
     else:

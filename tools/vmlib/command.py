@@ -22,19 +22,21 @@ BOARDS = {
 }
 
 
-def build(options, accel, temp, peers, interactive):
+def build(options, accel, temp, peers, interactive, models=None):
     """The whole argument list. temp: a directory for this run's files; peers:
     (QEMU's port, our port) for each NIC; interactive: with a monitor behind
-    Ctrl-A."""
+    Ctrl-A; models: {NIC's index: Model} for those that QEMU lacks."""
+    models = models or {}
     words = ["qemu-system-x86_64", "-nodefaults", "-no-reboot"]
-    words += board(options, accel)
+    words += board(options, accel, bool(models))
     words += serial(options, interactive)
     words += ["-qmp", f"unix:{temp}/qmp,server=on,wait=off"]
     words += firmware(options, temp)
     words += kernel(options)
     words += disk(options)
     for index, peer in enumerate(peers):
-        words += nic(options, index, peer)
+        words += models[index].device_words(index) if index in models \
+            else nic(options, index, peer)
     if options.icount:
         words += ["-icount", "shift=0"]
     if options.gdb:
@@ -42,10 +44,17 @@ def build(options, accel, temp, peers, interactive):
     return words + options.qemu
 
 
-def board(options, accel):
+def board(options, accel, shared):
+    """shared: another process reads and writes the guest's memory."""
     kind, _, properties = options.machine.partition(",")
     machine = ",".join(filter(None, (BOARDS[kind], properties)))
-    words = ["-machine", machine, "-accel", accel_words(options, accel),
+    memory = []
+    if shared:
+        machine += ",memory-backend=ram"
+        memory = ["-object", "memory-backend-memfd,id=ram,share=on,"
+                             f"size={options.mem}M"]
+    words = [*memory, "-machine", machine,
+             "-accel", accel_words(options, accel, shared),
              "-m", str(options.mem)]
     if "-smp" not in options.qemu:
         words += ["-smp", str(options.cpus)]
@@ -57,8 +66,10 @@ def board(options, accel):
     return words
 
 
-def accel_words(options, accel):
-    if accel == "tcg" and options.icount:
+def accel_words(options, accel, shared):
+    # Two threads in a device that is another process lose accesses, or block
+    # each other for ever.
+    if accel == "tcg" and (options.icount or shared):
         return "tcg,thread=single"
     return accel
 

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-from . import accel, command, options as option_list, stick
+from . import accel, command, model, options as option_list, stick
 from .options import VmError
 from .terminal import Terminal
 from .wire import Wire
@@ -63,6 +63,7 @@ class Machine:
         self.raw = bytearray()      # every byte the serial port sent
         self.process = None
         self.wires = []             # one Wire a NIC, in --nic order
+        self.models = {}            # Models by their NIC's place in --nic
         self.events = []            # QMP events, in order
         self.changed = threading.Condition()
         self.reading = threading.Event()
@@ -77,6 +78,7 @@ class Machine:
     def prepare(self):
         """Everything but QEMU itself. VmError when it cannot work."""
         option_list.check(self.options)
+        model.check(self.options)
         self.accel = accel.choose(self.options)
         self.temp = tempfile.mkdtemp(prefix="ingot-vm-")
         atexit.register(self.stop)
@@ -85,6 +87,25 @@ class Machine:
             given = index < len(self.options.net_udp)
             self.wires.append(
                 Wire(*self.options.net_udp[index] if given else ()))
+        self.start_models()
+
+    def start_models(self):
+        """The NICs that are processes of their own: models[I] is --nic I."""
+        for index, nic in enumerate(self.options.nic):
+            if model.is_model(nic):
+                pcap = self.options.pcap[index:index + 1]
+                self.models[index] = model.Model(
+                    nic, self.temp, index, self.wires[index], *pcap)
+
+    def popen(self, interactive=False, **arguments):
+        """QEMU itself, with the sockets of the models."""
+        sockets = [one.theirs.fileno() for one in self.models.values()]
+        process = subprocess.Popen(
+            self.words(interactive), pass_fds=sockets,
+            preexec_fn=die_with_parent, **arguments)
+        for one in self.models.values():
+            one.given()
+        return process
 
     def start(self):
         """Start QEMU; returns self."""
@@ -100,7 +121,7 @@ class Machine:
         """The QEMU command line of this machine."""
         peers = [(wire.port, wire.peer) for wire in self.wires]
         return command.build(self.options, self.accel, self.temp, peers,
-                             interactive)
+                             interactive, self.models)
 
     def launch(self):
         ours, theirs = socket.socketpair()
@@ -108,9 +129,8 @@ class Machine:
         self.stderr = open(os.path.join(self.temp, "stderr"), "wb")
         self.command = shlex.join(self.words())
         try:
-            self.process = subprocess.Popen(
-                self.words(), stdin=theirs, stdout=theirs,
-                stderr=self.stderr, preexec_fn=die_with_parent)
+            self.process = self.popen(stdin=theirs, stdout=theirs,
+                                      stderr=self.stderr)
         except FileNotFoundError:
             raise VmError("no qemu-system-x86_64: install it first: "
                           "tools/setup") from None
@@ -157,6 +177,8 @@ class Machine:
             self.qmp_file.close()
         for wire in self.wires:
             wire.close()
+        for one in self.models.values():
+            one.close()
         if self.temp:
             shutil.rmtree(self.temp, ignore_errors=True)
 

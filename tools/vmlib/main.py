@@ -9,8 +9,7 @@ import termios
 import time
 
 from . import options as option_list
-from .machine import Machine, VmFailure, VmStopped, VmTimeout, \
-    die_with_parent
+from .machine import Machine, VmFailure, VmStopped, VmTimeout
 from .options import VmError
 
 TIMED_OUT = 124
@@ -59,8 +58,7 @@ def interact(options):
         if options.gdb:
             say(f"waiting for: gdb {os.path.relpath(options.kernel)} "
                 "-ex 'target remote :1234'")
-        process = subprocess.Popen(machine.words(interactive=True),
-                                   preexec_fn=die_with_parent)
+        process = machine.popen(interactive=True)
         return 1 if process.wait(options.timeout) else 0
     except FileNotFoundError:
         raise VmError("no qemu-system-x86_64: install it first: "
