@@ -108,7 +108,7 @@ static void rxdctl_write(struct x540 *m, u32 queue, u32 value)
 
 static bool rx_tail_ok(struct x540 *m, u32 queue, u32 value)
 {
-    if (!m->rx[queue].on)
+    if (value && !m->rx[queue].on)
         rule(m, 12, "RDT(%u) written before RXDCTL.ENABLE reads 1", queue);
     if (value < rx_size(m, queue) || !value)
         return true;
@@ -173,7 +173,7 @@ static void txdctl_write(struct x540 *m, u32 queue, u32 value)
 
 static bool tx_tail_ok(struct x540 *m, u32 queue, u32 value)
 {
-    if (!m->tx[queue].on)
+    if (value && !m->tx[queue].on)
         rule(m, 23, "TDT(%u) written before TXDCTL.ENABLE reads 1", queue);
     if (value < tx_size(m, queue) || !value)
         return true;

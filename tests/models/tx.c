@@ -143,8 +143,8 @@ static void tx_take_context(struct x540 *m, u32 queue, const u64 d[2])
 }
 
 // Rules of one data descriptor; i is its place in the packet.
-static void tx_check(struct x540 *m, u32 queue, const struct tx_packet *p,
-                     u32 i)
+static void tx_check_piece(struct x540 *m, u32 queue, const struct tx_packet *p,
+                           u32 i)
 {
     const u64 *d = p->d[i];
     if (!(d[1] & 0xFFFF))
@@ -167,7 +167,7 @@ static bool tx_gather(struct x540 *m, u32 queue, struct tx_packet *p)
     f->len = 0;
     for (u32 i = 0; i < p->n; i++) {
         u32 n = (u32)p->d[i][1] & 0xFFFF;
-        tx_check(m, queue, p, i);
+        tx_check_piece(m, queue, p, i);
         if (f->len + n > TX_MAX) {
             rule(m, 45, "packet of more than %d bytes", TX_MAX);
             return false;
