@@ -24,8 +24,9 @@ def image(tmp_path_factory):
 @pytest.mark.parametrize("boot,disk", [("bios", "ahci"), ("bios", "none"),
                                        ("uefi", "ahci"), ("uefi", "none")])
 def test_starts_as_disk_and_as_stick(machine, image, boot, disk):
-    m = machine(boot=boot, disk=disk, image=image, nic="none")
-    m.wait_for("argument 1: it's")
+    # No wait for the prompt: run= may have come and gone before it is seen.
+    m = machine(prompt=False, boot=boot, disk=disk, image=image, nic="none")
+    m.wait_for("argument 1: it's", timeout=60)
     m.wait_for("argument 2: me")
     m.wait_prompt()
     listed = [line.split()[3] for line in m.run("ls").splitlines()
