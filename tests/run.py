@@ -22,6 +22,7 @@ HOST_FLAGS = ["-std=gnu11", "-g", "-O1", "-DINGOT_KERNEL", "-DMMIO_FAKE",
               "-Wall", "-Wextra", "-fno-omit-frame-pointer",
               "-fno-sanitize-recover=undefined"]
 HOST_SECONDS = 120  # for one host test program
+NEED_BUILD = ("python", "qemu")
 STAGES = ("build", "check", "host", "fuzz", "python", "qemu")
 
 
@@ -74,7 +75,8 @@ def run(command, timeout=None, env=None):
 def one(name, command, timeout=None):
     """A command that is one test by its exit status."""
     status, text = run(command, timeout)
-    return Result(name, status == 0, status != 0, text, shlex.join(command))
+    return Result(name, int(status == 0), int(status != 0), text,
+                  shlex.join(command))
 
 
 def lines_of(name, command, timeout=None, repeat=""):
@@ -145,7 +147,7 @@ def fuzz(path, seconds):
     status, text = run(words, seconds + 120)
     text = "\n".join(text.splitlines()[-40:])
     repeat = f"{shlex.join(compile_words)} && {shlex.join(words)}"
-    return Result(stem, status == 0, status != 0, text, repeat)
+    return Result(stem, int(status == 0), int(status != 0), text, repeat)
 
 
 def side_by_side(function, arguments):
@@ -217,13 +219,18 @@ def main():
     os.chdir(ROOT)
     os.makedirs("build/host", exist_ok=True)
     counts = Counts()
+    built = True
     for name in options.stages or STAGES:
+        if name in NEED_BUILD and not built:
+            print(f"==== {name}: not run, the build failed")
+            continue
         start = time.monotonic()
         print(f"==== {name}", flush=True)
         for result in globals()[f"stage_{name}"](options):
             result.show()
             counts.add(result.passed, result.failed,
                        getattr(result, "skipped", 0))
+            built = built and not (name == "build" and result.failed)
         print(f"---- {name}: {time.monotonic() - start:.0f} s", flush=True)
     print(counts.line(), flush=True)
     return 1 if counts.failed or not counts.passed else 0

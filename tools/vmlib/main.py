@@ -58,7 +58,9 @@ def interact(options):
         if options.gdb:
             say(f"waiting for: gdb {os.path.relpath(options.kernel)} "
                 "-ex 'target remote :1234'")
-        process = machine.popen(interactive=True)
+        # Beside gdb (make debug) the terminal's Ctrl-C is not for QEMU.
+        process = machine.popen(interactive=True,
+                                start_new_session=not os.isatty(0))
         return 1 if process.wait(options.timeout) else 0
     except FileNotFoundError:
         raise VmError("no qemu-system-x86_64: install it first: "
