@@ -259,7 +259,15 @@ struct sys_info {
     CALL(system, int, sys_null, (void), \
         "Do nothing and return 0: what a call costs.") \
     CALL(system, int, sys_ready, (void), \
-        "The shell's word that the prompt is up: stamps boot_ns, once. Returns 0.")
+        "The shell's word that the prompt is up: stamps boot_ns, once. Returns 0.") \
+    CALL(cpu, int, cpu_id, (void), \
+        "Index of the calling core: 0 to cpu_count() - 1.") \
+    CALL(cpu, int, cpu_start, (u32 cpu, void (*fn)(void *), void *arg), \
+        "Run fn(arg) on another core, on a stack of 60 KiB, and return at once. Memory written before is visible to fn. E_RANGE: no such core. E_ARG: fn is null or it is the calling core. E_BUSY: core 0, or it is running something.") \
+    CALL(cpu, int, cpu_wait, (u32 cpu), \
+        "Wait until what cpu_start sent to a core has returned; what it wrote is visible then. Returns 0. E_RANGE: no such core. E_ARG: core 0 or the calling core.") \
+    CALL(cpu, int, cpu_busy, (u32 cpu), \
+        "1 while a core runs something (core 0 always does), else 0. E_RANGE: no such core.")
 // clang-format on
 
 #define INGOT_CALL_MEMBER(group, result, name, parameters, text)               \

@@ -18,6 +18,7 @@
 #include "nic.h"
 #include "paging.h"
 #include "power.h"
+#include "smp.h"
 #include "time.h"
 
 extern const char kernel_start[], kernel_end[];
@@ -89,7 +90,7 @@ static int api_time_info(struct time_info *info)
 
 static int api_cpu_count(void)
 {
-    return 1;
+    return (int)smp_count();
 }
 
 static void api_cpu_names(struct cpu_info *info)
@@ -122,9 +123,9 @@ static int api_cpu_info(struct cpu_info *info)
         .model = model,
         .stepping = signature & 0xF,
         .apic_id = apic_id(),
-        .cores = 1,
+        .cores = smp_count(),
         .present = machine_acpi()->n_cpus,
-        .xcr0 = core_xcr0(),
+        .xcr0 = core_self()->xcr0,
         .interrupts = interrupt_count(),
     };
     api_cpu_names(info);
@@ -249,6 +250,10 @@ static int api_sys_ready(void)
 #define api_disk_write disk_write
 #define api_disk_info disk_info
 #define api_time_ns time_ns
+#define api_cpu_start cpu_start
+#define api_cpu_wait cpu_wait
+#define api_cpu_busy cpu_busy
+#define api_cpu_id cpu_id
 #define api_app_run app_run
 #define api_app_exit app_exit
 #define api_sys_reboot power_reboot

@@ -32,6 +32,13 @@ enum { // SDM table 10-1: offsets in the local APIC's page
     APIC_SPURIOUS = 0xf0,
     SPURIOUS_ENABLE = 1 << 8,
     APIC_LVT_CMCI = 0x2f0,
+    APIC_ICR = 0x300, // SDM 10.6.1; its high half is at 0x310
+    APIC_ICR_HIGH = 0x310,
+    ICR_NMI = 4 << 8,
+    ICR_INIT = 5 << 8,
+    ICR_STARTUP = 6 << 8,
+    ICR_PENDING = 1 << 12,
+    ICR_ASSERT = 1 << 14,
     APIC_LVT_TIMER = 0x320,
     APIC_LVT_THERMAL = 0x330,
     APIC_LVT_PERF = 0x340,
@@ -167,6 +174,62 @@ static void apic_start_local(void)
     }
     apic_write(APIC_TPR, 0);
     apic_write(APIC_SPURIOUS, SPURIOUS_ENABLE | VECTOR_SPURIOUS);
+}
+
+int apic_is_on(void)
+{
+    return apic_x2 || apic_page != 0;
+}
+
+// A core that firmware did not leave in x2APIC mode follows the first.
+void apic_start_core(void)
+{
+    u64 base = rdmsr(MSR_APIC_BASE) | APIC_BASE_ENABLE;
+    wrmsr(MSR_APIC_BASE, base);
+    if (apic_x2 && !(base & APIC_BASE_X2APIC)) {
+        wrmsr(MSR_APIC_BASE, base | APIC_BASE_X2APIC);
+    }
+    apic_start_local();
+}
+
+// SDM 10.6.1, 10.12.9: x2APIC sends with one write and has no pending bit.
+static int apic_command(u32 to_id, u32 command)
+{
+    if (apic_x2) {
+        wrmsr(MSR_X2APIC + APIC_ICR / 16, (u64)to_id << 32 | command);
+        return 0;
+    }
+    if (to_id > 0xff) {
+        return E_UNSUPPORTED;
+    }
+    u64 flags = irq_save(); // the two halves belong together
+    int result = mmio_wait32(apic_page + APIC_ICR, ICR_PENDING, 0, 10);
+    if (result == 0) {
+        apic_write(APIC_ICR_HIGH, to_id << 24);
+        apic_write(APIC_ICR, command);
+    }
+    irq_restore(flags);
+    return result;
+}
+
+int apic_send(u32 to_id, u8 vector)
+{
+    return apic_command(to_id, ICR_ASSERT | vector);
+}
+
+int apic_send_nmi(u32 to_id)
+{
+    return apic_command(to_id, ICR_ASSERT | ICR_NMI);
+}
+
+int apic_send_init(u32 to_id)
+{
+    return apic_command(to_id, ICR_ASSERT | ICR_INIT);
+}
+
+int apic_send_startup(u32 to_id, u8 page)
+{
+    return apic_command(to_id, ICR_ASSERT | ICR_STARTUP | page);
 }
 
 static u32 apic_io_read(u64 io, u32 reg)

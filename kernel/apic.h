@@ -12,3 +12,11 @@ u32 apic_id(void);
 // Send legacy IRQ (0..15) to vector on this core, with the MADT's overrides.
 // E_UNSUPPORTED: no interrupt controller takes it, its device is polled.
 int must_check apic_route_irq(u32 irq, u8 vector);
+
+int apic_is_on(void);
+void apic_start_core(void); // the same as apic_init() on a further core
+// Interrupt another core. E_TIMEOUT: the APIC is still busy with the last one.
+int apic_send(u32 to_id, u8 vector);
+int apic_send_nmi(u32 to_id);
+int apic_send_init(u32 to_id);
+int apic_send_startup(u32 to_id, u8 page); // it starts at page * 4096

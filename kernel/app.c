@@ -9,12 +9,15 @@
 #include "../lib/string.h"
 #include "app_load.h"
 #include "console.h"
+#include "core.h"
 #include "cpu.h"
 #include "disk.h"
 #include "fault.h"
 #include "nic.h"
 #include "paging.h"
 #include "panic.h"
+#include "smp.h"
+#include "time.h"
 
 #define LOG_TAG "app"
 #include "log.h"
@@ -44,8 +47,7 @@ static struct program app = {.owner = MEMORY_APP,
                              .stack = WINDOW_STACK};
 
 static struct program *running; // null: the kernel itself
-static int stopping;            // Ctrl-C was typed
-u64 app_saved_now;              // what app_leave() needs to end `running`
+static enum { STOP_NO, STOP_KEY, STOP_WORKER } stopping; // Ctrl-C; another core
 
 int app_running(void)
 {
@@ -53,7 +55,7 @@ int app_running(void)
 }
 int app_stopping(void)
 {
-    return stopping;
+    return stopping != STOP_NO;
 }
 enum memory_owner app_owner(void)
 {
@@ -83,15 +85,17 @@ int app_is_stack_guard(u64 address)
 static int app_call(struct program *program)
 {
     struct program *before = running;
-    u64 saved_before = app_saved_now;
+    struct core *core = core_self();
+    u64 saved_before = core->saved;
     program->ended = 0;
-    stopping = 0;
+    program->status = 0;
+    stopping = STOP_NO;
     running = program;
     i64 status = app_enter(program->entry, program->argc, program->argv,
-                           program->stack_pointer, &app_saved_now);
+                           program->stack_pointer, &core->saved);
     running = before;
-    app_saved_now = saved_before;
-    stopping = 0;
+    core->saved = saved_before;
+    stopping = STOP_NO;
     if (program->ended != 0) {
         return program->ended;
     }
@@ -119,7 +123,10 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
     app.argv = argv;
     int result = app_load(&app, image, len, flags);
     if (result == 0) {
+        time_refine();
         result = app_call(&app);
+        smp_stop_all();
+        console_break_lock();
     }
     app_take_back(&app);
     if (app.ended != 0) {
@@ -130,9 +137,24 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
     return result;
 }
 
+// A function on another core ended the program: the first core leaves it, this
+// one is done.
+static void app_end_from_worker(int why, i64 status)
+{
+    app.ended = why;
+    app.status = status;
+    stopping = STOP_WORKER;
+    smp_interrupt_first();
+}
+
 int app_exit(int status)
 {
-    app_leave(app_saved_now, status < 0 ? EXIT_FAILURE_STATUS : status);
+    struct core *core = core_self();
+    i64 result = status < 0 ? EXIT_FAILURE_STATUS : status;
+    if (core->index != 0) {
+        app_end_from_worker(0, result);
+    }
+    app_leave(core->saved, result);
     return 0;
 }
 
@@ -154,29 +176,39 @@ _Noreturn void app_run_shell(void)
     }
 }
 
-// The interrupted program never goes on: its registers now lead to app_leave().
-static void app_end(struct registers *regs, int why)
+// What was interrupted never goes on: its registers now lead to app_leave().
+static void app_abandon(struct registers *regs, i64 status)
 {
-    running->ended = why;
-    stopping = 0;
+    struct core *core = core_self();
+    if (core->index == 0) {
+        stopping = STOP_NO;
+    }
+    core->stop = 0;
     regs->rip = (u64)app_leave;
-    regs->rdi = app_saved_now;
-    regs->rsi = (u64)(i64)why;
-    regs->rsp = app_saved_now;
+    regs->rdi = core->saved;
+    regs->rsi = (u64)status;
+    regs->rsp = core->saved;
     regs->rflags = FLAGS_START;
 }
 
 int app_fault(struct registers *regs)
 {
+    const struct core *core = core_self();
     int pointer = regs->vector == VECTOR_PAGE ||
                   regs->vector == VECTOR_PROTECTION ||
                   regs->vector == VECTOR_STACK;
-    if (running == 0 || regs->vector == VECTOR_MACHINE_CHECK ||
+    if (running == 0 || core->saved == 0 ||
+        regs->vector == VECTOR_MACHINE_CHECK ||
         (fault_in_kernel(regs->rip) && !pointer)) {
         return 0;
     }
     fault_report(regs, running->name);
-    app_end(regs, E_CRASHED);
+    if (core->index == 0) {
+        running->ended = E_CRASHED;
+    } else {
+        app_end_from_worker(E_CRASHED, 0);
+    }
+    app_abandon(regs, 0);
     return 1;
 }
 
@@ -185,8 +217,16 @@ int app_stop(void)
     if (running != &app) {
         return 0;
     }
-    stopping = 1;
+    stopping = STOP_KEY;
     return 1;
+}
+
+// The first core leaves the program when it is to be stopped, any other when
+// the first has told it to.
+static int app_is_to_stop(const struct core *core)
+{
+    return core->index == 0 ? stopping != STOP_NO && running == &app
+                            : core->stop && core->saved != 0;
 }
 
 // Kernel code that steps with nothing to stop: the program ended while it was
@@ -200,16 +240,38 @@ static int app_end_step(struct registers *regs)
     return 1;
 }
 
+// What the user is told, and what app_run() will return.
+static void app_note_stop(void)
+{
+    if (stopping == STOP_KEY) {
+        console_printf("\n*** %s: stopped by Ctrl-C\n", app.name);
+        app.ended = E_STOPPED;
+    }
+    stopping = STOP_NO;
+}
+
+void app_leave_if_stopping(void)
+{
+    const struct core *core = core_self();
+    if (core->index == 0 && app_is_to_stop(core)) {
+        app_note_stop();
+        app_leave(core->saved, app.status);
+    }
+}
+
 int app_stop_step(struct registers *regs)
 {
-    if (!stopping || running != &app) {
+    const struct core *core = core_self();
+    if (!app_is_to_stop(core)) {
         return app_end_step(regs);
     }
     if (fault_in_kernel(regs->rip)) {
         regs->rflags |= FLAG_TRAP;
         return 1;
     }
-    console_printf("\n*** %s: stopped by Ctrl-C\n", app.name);
-    app_end(regs, E_STOPPED);
+    if (core->index == 0) {
+        app_note_stop();
+    }
+    app_abandon(regs, app.status);
     return 1;
 }

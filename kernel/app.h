@@ -26,6 +26,9 @@ int app_fault(struct registers *regs);
 // runs; a call that waits asks app_stopping() and returns early.
 int app_stop(void);
 int app_stopping(void);
+// A call that waits, and holds nothing: leave the program here and now if it is
+// to be stopped.
+void app_leave_if_stopping(void);
 // After an interrupt or a single step: end the program if it is to be stopped
 // and is in its own code; inside a call, step on until it is. Returns 1 when
 // the step was ours.

@@ -20,7 +20,8 @@ struct program {
     u64 stack; // top
     u64 entry, stack_pointer;
     u64 image_start, image_end;
-    int ended; // E_CRASHED, E_STOPPED; 0: by itself
+    int ended;  // E_CRASHED, E_STOPPED; 0: by itself
+    i64 status; // exit status when another core ended it
     int argc;
     const char *const
         *argv; // the caller's; app_load() puts a copy in its place

@@ -3,6 +3,7 @@
 #include "console.h"
 #include "../lib/format.h"
 #include "../lib/string.h"
+#include "lock.h"
 
 static const struct console_sink *sinks[CONSOLE_SINKS];
 
@@ -45,13 +46,28 @@ void console_choose(const char *list)
     }
 }
 
-void console_write(const char *text, u64 len)
+static struct lock lock;
+
+void console_break_lock(void)
+{
+    lock.owner = 0;
+}
+
+static void console_write_all(const char *text, u64 len)
 {
     for (u32 i = 0; i < CONSOLE_SINKS; i++) {
         if (sinks[i] != 0) {
             sinks[i]->write(text, len);
         }
     }
+}
+
+// What different cores write does not mix.
+void console_write(const char *text, u64 len)
+{
+    int taken = lock_take(&lock);
+    console_write_all(text, len);
+    lock_give(&lock, taken);
 }
 
 void console_printf(const char *text, ...)

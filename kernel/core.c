@@ -1,4 +1,4 @@
-// core.c - what belongs to one core: descriptor tables and interrupt stacks.
+// core.c - what belongs to one core: descriptor tables, stacks.
 // SPDX-License-Identifier: MIT
 //
 // Intel SDM volume 3: 3.4.5 (descriptors), 7.7 (64-bit TSS), 13.3 (XSAVE).
@@ -6,74 +6,81 @@
 #include "../lib/string.h"
 #include "paging.h"
 
-// Interrupt stacks live in a region of their own, each with room below it that
-// is never mapped.
+// The stacks live in a region of their own, each with room below it that is
+// never mapped.
 #define STACK_REGION 0xFFFFFFFFC0000000ul
-enum { STACK_BYTES = 8192, STACK_SPACING = 65536, CORE_SPACING = 1 << 20 };
-enum { CORES = 1 };
+enum { STACK_BYTES = 8192, WORK_BYTES = 65536 };
+enum { STACK_SPACING = 0x10000, CORE_SPACING = 0x100000 };
+enum { MSR_GS_BASE = 0xC0000101 };
 
-struct tss {
-    u32 reserved0;
-    u32 rsp[6];
-    u32 reserved1[2];
-    u32 ist[14]; // seven addresses, low half first
-    u32 reserved2[2];
-    u16 reserved3;
-    u16 io_map;
-};
-_Static_assert(sizeof(struct tss) == 104, "the processor's TSS");
+static struct core first = {.self = &first};
+static struct core *cores[CORES] = {&first};
 
-static struct core {
-    u64 gdt[5]; // null, code, data, TSS (two entries)
-    struct tss tss;
-    u64 xcr0;
-} cores[CORES];
-
-static u64 core_stack_top(u32 core, u32 stack)
+struct core *core_get(u32 index)
 {
-    return STACK_REGION + (u64)core * CORE_SPACING + stack * STACK_SPACING;
+    return index < CORES ? cores[index] : 0;
 }
 
-static int core_map_stacks(u32 index)
+u64 core_stack_top(u32 index, enum core_stack stack)
 {
-    for (u32 stack = 1; stack <= STACKS; stack++) {
-        void *memory = memory_boot_buffer(STACK_BYTES, PAGE);
-        if (memory == 0) {
-            return E_NOMEM;
-        }
-        u64 top = core_stack_top(index, stack);
-        TRY(paging_map(top - STACK_BYTES, (u64)memory, STACK_BYTES, PAGE_WRITE,
-                       MEMORY_KERNEL));
-        cores[index].tss.ist[(stack - 1) * 2] = (u32)top;
-        cores[index].tss.ist[(stack - 1) * 2 + 1] = (u32)(top >> 32);
+    u64 slot =
+        stack == STACK_WORK ? CORE_SPACING / STACK_SPACING - 1 : (u64)stack;
+    return STACK_REGION + (u64)index * CORE_SPACING + slot * STACK_SPACING;
+}
+
+static int core_map_stack(u32 index, enum core_stack stack)
+{
+    u64 bytes = stack == STACK_WORK ? WORK_BYTES - PAGE : STACK_BYTES;
+    void *memory = memory_boot_buffer(bytes, PAGE);
+    if (memory == 0) {
+        return E_NOMEM;
     }
-    return 0;
+    u64 top = core_stack_top(index, stack);
+    return paging_map(top - bytes, (u64)memory, bytes, PAGE_WRITE,
+                      MEMORY_KERNEL);
 }
 
 int core_is_stack_guard(u64 address)
 {
-    u64 last = core_stack_top(CORES - 1, STACKS);
-    return address >= STACK_REGION && address < last;
+    struct mem_page page;
+    return address >= STACK_REGION &&
+           address < STACK_REGION + (u64)CORES * CORE_SPACING &&
+           paging_query(address, &page) != 0;
 }
 
-static void core_load_tables(struct core *core)
+static void core_fill_tables(struct core *core)
 {
     u64 tss = (u64)&core->tss;
+    for (u32 stack = 1; stack <= IST_STACKS; stack++) {
+        u64 top = core_stack_top(core->index, stack);
+        core->tss.ist[(stack - 1) * 2] = (u32)top;
+        core->tss.ist[(stack - 1) * 2 + 1] = (u32)(top >> 32);
+    }
     core->tss.io_map = sizeof(struct tss);
     core->gdt[1] = 0x00AF9A000000FFFF; // 64-bit code
     core->gdt[2] = 0x00CF92000000FFFF; // data
     core->gdt[3] = (sizeof(struct tss) - 1) | (tss & 0xFFFFFF) << 16 |
                    0x89ul << 40 | (tss >> 24 & 0xFF) << 56;
     core->gdt[4] = tss >> 32;
-    struct __attribute__((packed)) {
-        u16 limit;
-        u64 base;
-    } pointer = {sizeof(core->gdt) - 1, (u64)core->gdt};
-    __asm__ volatile("lgdt %0\n\t"
-                     "ltr %w1"
-                     :
-                     : "m"(pointer), "r"(0x18)
-                     : "memory");
+}
+
+int core_make(u32 index, u32 apic_id)
+{
+    struct core *core =
+        index == 0 ? &first : memory_boot_alloc(sizeof(*core), 64);
+    if (core == 0) {
+        return E_NOMEM;
+    }
+    for (u32 stack = 1; stack <= (index == 0 ? IST_STACKS : STACK_WORK);
+         stack++) { // the first core runs the shell, on the shell's stack
+        TRY(core_map_stack(index, stack));
+    }
+    core->self = core;
+    core->index = index;
+    core->apic_id = apic_id;
+    core_fill_tables(core);
+    cores[index] = core;
+    return 0;
 }
 
 // Everything the processor can save, but nothing beyond AVX-512: x87 and SSE
@@ -95,15 +102,30 @@ static void core_enable_vectors(struct core *core)
     core->xcr0 = wanted;
 }
 
-u64 core_xcr0(void)
+void core_begin(void)
 {
-    return cores[0].xcr0;
+    wrmsr(MSR_GS_BASE, (u64)&first);
 }
 
-int core_init(u32 index)
+void core_load(struct core *core)
 {
-    TRY(core_map_stacks(index));
-    core_load_tables(&cores[index]);
-    core_enable_vectors(&cores[index]);
-    return 0;
+    struct __attribute__((packed)) {
+        u16 limit;
+        u64 base;
+    } pointer = {sizeof(core->gdt) - 1, (u64)core->gdt};
+    __asm__ volatile("lgdt %0\n\t"
+                     "pushq $8\n\t"
+                     "leaq 1f(%%rip), %%rax\n\t"
+                     "pushq %%rax\n\t"
+                     "lretq\n"
+                     "1:\n\t"
+                     "movw %w2, %%ss\n\t"
+                     "movw %w2, %%ds\n\t"
+                     "movw %w2, %%es\n\t"
+                     "ltr %w1"
+                     :
+                     : "m"(pointer), "r"(0x18), "r"(0x10)
+                     : "rax", "memory");
+    wrmsr(MSR_GS_BASE, (u64)core);
+    core_enable_vectors(core);
 }

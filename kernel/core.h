@@ -1,10 +1,13 @@
-// core.h - what belongs to one core: descriptor tables and interrupt stacks.
-// SPDX-License-Identifier: MIT
+// core.h - what belongs to one core: descriptor tables, stacks, and what it
+// does. SPDX-License-Identifier: MIT
 #pragma once
 #include "../include/ingot.h"
 
-// Interrupt stacks, by IST number. Separate ones for what may strike inside
-// another handler. Each ends in an unmapped page.
+enum { CORES = 256 };
+
+// Interrupt stacks, by IST number: separate ones for what may strike inside
+// another handler. Then the stack a core starts and waits on, and the one that
+// a program's function runs on. Each ends in an unmapped page.
 enum core_stack {
     STACK_INTERRUPT = 1,
     STACK_EXCEPTION,
@@ -12,12 +15,56 @@ enum core_stack {
     STACK_DOUBLE_FAULT,
     STACK_NMI,
     STACK_MACHINE_CHECK,
-    STACKS = STACK_MACHINE_CHECK,
+    IST_STACKS = STACK_MACHINE_CHECK,
+    STACK_IDLE,
+    STACK_WORK,
 };
 
-// Descriptor tables and stacks of this core; SSE, AVX and x87 switched on.
-// E_NOMEM.
-int must_check core_init(u32 core);
-u64 core_xcr0(void); // state components on, 0 without XSAVE
-// 1 when address lies in the unmapped page below an interrupt stack.
+struct tss { // Intel SDM volume 3, 7.7
+    u32 reserved0;
+    u32 rsp[6];
+    u32 reserved1[2];
+    u32 ist[14]; // seven addresses, low half first
+    u32 reserved2[2];
+    u16 reserved3;
+    u16 io_map;
+};
+_Static_assert(sizeof(struct tss) == 104, "the processor's TSS");
+
+struct core {
+    struct core *self; // first: GS points here
+    u32 index;
+    u32 apic_id;
+    u64 saved;  // at 16, isr.asm: // what app_leave() needs to end what runs
+                // here
+    u32 inside; // a device interrupt's handler is running
+    u32 stop;   // leave the program's code
+    u64 gdt[5]; // null, code, data, TSS (two entries)
+    u64 xcr0;
+    struct tss tss;
+    // The mailbox: a line of its own, because waiting cores watch it.
+    __attribute__((aligned(64))) void (*fn)(void *);
+    void *arg;
+};
+
+void core_begin(void); // the very first step: core_self() works
+// Make a core's descriptor tables and stacks. E_NOMEM.
+int must_check core_make(u32 index, u32 apic_id);
+// Load them on the core that calls; SSE, AVX and x87 switched on.
+void core_load(struct core *core);
+struct core *core_get(u32 index); // null: not made
+u64 core_stack_top(u32 index, enum core_stack stack);
+// 1 when address lies below a stack of a core, where nothing is mapped.
 int core_is_stack_guard(u64 address);
+
+// The calling core; volatile, because the compiler knows nothing of cores.
+#ifdef MMIO_FAKE
+struct core *core_self(void); // the host has one of its own
+#else
+static inline struct core *core_self(void)
+{
+    struct core *core;
+    __asm__ volatile("movq %%gs:0, %0" : "=r"(core));
+    return core;
+}
+#endif

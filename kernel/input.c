@@ -116,9 +116,10 @@ u64 input_read(void *text, u64 cap, i64 wait_ns)
     struct deadline limit = deadline_ns(wait_ns > 0 ? (u64)wait_ns : 0);
     for (;;) {
         u64 n = input_take(text, cap);
-        if (n > 0 || app_stopping()) {
+        if (n > 0) {
             return n;
         }
+        app_leave_if_stopping();
         if (!input.by_interrupt && wait_ns == 0) {
             input_poll();
             return input_take(text, cap);

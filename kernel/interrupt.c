@@ -36,7 +36,6 @@ static struct {
     void *context;
 } handlers[STUBS];
 static u64 interrupts;
-static u32 inside; // a device interrupt's handler is running
 
 static void interrupt_set_gate(u32 vector, const char *stub, u8 ist)
 {
@@ -76,14 +75,19 @@ static void interrupt_fill(int with_stacks)
     interrupt_set_gate(VECTOR_SPURIOUS, interrupt_stub_spurious, 0);
 }
 
-void interrupt_init(void)
+void interrupt_load(void)
 {
-    interrupt_fill(0);
     struct __attribute__((packed)) {
         u16 limit;
         u64 base;
     } pointer = {sizeof(idt) - 1, (u64)idt};
     __asm__ volatile("lidt %0" : : "m"(pointer));
+}
+
+void interrupt_init(void)
+{
+    interrupt_fill(0);
+    interrupt_load();
 }
 
 void interrupt_use_stacks(void)
@@ -104,10 +108,11 @@ u64 interrupt_count(void)
 
 static void interrupt_exception(struct registers *regs)
 {
-    if (regs->vector == VECTOR_DEBUG && app_stop_step(regs)) {
+    int step = regs->vector == VECTOR_DEBUG || regs->vector == VECTOR_NMI;
+    if (step && app_stop_step(regs)) {
         return;
     }
-    if (!inside && app_fault(regs)) {
+    if (!core_self()->inside && app_fault(regs)) {
         return;
     }
     fault_panic(regs);
@@ -125,12 +130,13 @@ void interrupt_dispatch(struct registers *regs)
         regs->vector < VECTOR_PIC_BASE + 16) {
         return; // a masked 8259's spurious interrupt
     }
-    interrupts++;
-    inside = 1;
+    struct core *core = core_self();
+    __atomic_fetch_add(&interrupts, 1, __ATOMIC_RELAXED);
+    core->inside = 1;
     if (handlers[regs->vector].fn != 0) {
         handlers[regs->vector].fn(handlers[regs->vector].context);
     }
-    inside = 0;
+    core->inside = 0;
     apic_end_of_interrupt();
     app_stop_step(regs);
 }

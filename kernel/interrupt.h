@@ -15,12 +15,14 @@ enum {
     VECTOR_IRQ_BASE = 0x20, // 0x20..0x2F: legacy IRQs, wherever they come from
     VECTOR_PIC_BASE = 0x30, // where a masked 8259 would land: ignored
     VECTOR_DEVICE = 0x40,   // first vector for MSI
+    VECTOR_CORE = 0x7F,     // from another core
     VECTOR_SPURIOUS = 0xFF,
 };
 
 typedef void interrupt_handler(void *context);
 
 void interrupt_init(void);       // from here on an exception is a report
+void interrupt_load(void);       // the same IDT on a further core
 void interrupt_use_stacks(void); // core_init() has made them
 // Handle a vector with fn(context). Called with interrupts off.
 void interrupt_set_handler(u8 vector, interrupt_handler *fn, void *context);

@@ -2,7 +2,8 @@
 ; SPDX-License-Identifier: MIT
 
 extern interrupt_dispatch
-global interrupt_stubs, interrupt_stub_spurious, app_enter, app_leave
+global interrupt_stubs, interrupt_stub_spurious
+global app_enter, app_leave, core_call
 
 STUBS equ 0x80
 STUB_BYTES equ 16
@@ -65,30 +66,53 @@ interrupt_common:
     add rsp, 16                 ; vector and error code
     iretq
 
-; i64 app_enter(u64 entry, int argc, const char **argv, u64 stack, u64 *saved)
-; Call entry(argc, argv) on its own stack; *saved is what app_leave() needs.
-app_enter:
+CORE_SAVED equ 16               ; struct core, through GS
+MXCSR_ABI equ 0x1F80            ; all floating-point exceptions masked
+
+; Registers that C keeps, and where the stack was for app_leave(): %1 gets it.
+%macro SAVE_CALLER 1
     push rbx
     push rbp
     push r12
     push r13
     push r14
     push r15
-    mov [r8], rsp
+    mov [%1], rsp
+%endmacro
+
+; The state that the ABI promises a function; the end of every backtrace.
+%macro ABI_STATE 0
+    xor ebp, ebp
+    fninit
+    push MXCSR_ABI
+    ldmxcsr [rsp]
+    add rsp, 8
+%endmacro
+
+; void core_call(void (*fn)(void *), void *arg, u64 stack, u64 *saved)
+; Call fn(arg) on its own stack.
+core_call:
+    SAVE_CALLER rcx
+    mov rax, rdi
+    mov rdi, rsi
+    mov rsp, rdx
+    jmp call_program
+
+; i64 app_enter(u64 entry, int argc, const char **argv, u64 stack, u64 *saved)
+; Call entry(argc, argv) on its own stack; *saved is what app_leave() needs.
+app_enter:
+    SAVE_CALLER r8
     mov rax, rdi
     mov edi, esi
     mov rsi, rdx
     mov rsp, rcx
-    xor ebp, ebp                ; the end of every backtrace
-    fninit
-    push 0x1F80                 ; the state that the ABI promises: all
-    ldmxcsr [rsp]               ; floating-point exceptions masked
-    add rsp, 8
+call_program:
+    ABI_STATE
     sti
     call rax
-    mov rdi, [app_saved_now]
+    mov rdi, [gs:CORE_SAVED]
     movsxd rsi, eax
-    ; fall through: main returned
+    ; fall through: the program returned
 
 ; _Noreturn void app_leave(u64 saved, i64 status): app_enter returns status.
 app_leave:
@@ -103,5 +127,3 @@ app_leave:
     pop rbp
     pop rbx
     ret
-
-extern app_saved_now            ; of the program that runs, kernel/app.c

@@ -4,6 +4,7 @@
 #include "../lib/format.h"
 #include "../lib/string.h"
 #include "console.h"
+#include "lock.h"
 
 enum { LINE_CAP = 240, EARLY_CAP = 1024 };
 
@@ -12,6 +13,7 @@ static char *ring = early;
 static u64 cap = EARLY_CAP;
 static u64 written; // bytes ever
 static u32 lost;    // lines overwritten
+static struct lock lock;
 static enum log_level shown = LOG_INFO;
 
 static void log_put(char byte)
@@ -34,9 +36,11 @@ void log_line(enum log_level level, const char *tag, const char *text, ...)
     va_end(args);
     len = len > LINE_CAP - 2 ? LINE_CAP - 2 : len;
     line[len++] = '\n';
+    int taken = lock_take(&lock);
     for (u64 i = 0; i < len; i++) {
         log_put(line[i]);
     }
+    lock_give(&lock, taken);
     if (level <= shown) {
         console_write(line, len);
     }

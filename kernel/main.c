@@ -15,6 +15,7 @@
 #include "modules.h"
 #include "panic.h"
 #include "power.h"
+#include "smp.h"
 
 #define LOG_TAG "boot"
 #include "log.h"
@@ -138,6 +139,7 @@ static void read_options(void)
 _Noreturn void kmain(u32 loader, u64 info_phys, u64 kernel_phys);
 void kmain(u32 loader, u64 info_phys, u64 kernel_phys)
 {
+    core_begin();
     start_consoles(); // every later line is seen
     console_printf("Ingot %s\n", INGOT_VERSION_TEXT);
     stage("exceptions are reported");
@@ -149,7 +151,8 @@ void kmain(u32 loader, u64 info_phys, u64 kernel_phys)
     must(memory_init(&boot_info), "memory");
     modules_settle(&boot_info); // every module readable where it lies
     must(paging_init(&boot_info), "paging"); // null faults, W^X holds
-    must(core_init(0), "this core"); // stacks of their own for interrupts
+    must(core_make(0, 0), "this core"); // stacks of their own for interrupts
+    core_load(core_self());
     interrupt_use_stacks();
     must(input_init(), "the input ring");
     grow_log();
@@ -161,6 +164,8 @@ void kmain(u32 loader, u64 info_phys, u64 kernel_phys)
     stage("interrupts");
     apic_init(&acpi);
     start_input(); // typed bytes are kept from here on
+    stage("cores");
+    smp_init(&acpi); // the others idle until a program calls
     stage("PCI");
     pci_init(&acpi);
     stage("devices");

@@ -6,6 +6,7 @@
 // handed out. A program's memory goes back by its owner bits: no list to leak.
 #include "memory.h"
 #include "../lib/string.h"
+#include "lock.h"
 #include "paging.h"
 
 #define LOG_TAG "memory"
@@ -21,6 +22,7 @@ enum { PAGES_A_WORD = 32, ARENA_CHUNK = 64 * 1024 };
 extern const char kernel_start[], kernel_end[];
 
 static struct {
+    struct lock lock;
     u64 *owners;
     u64 pages; // the map covers physical pages 0 .. pages - 1
     u64 ram, free, modules;
@@ -106,6 +108,23 @@ static u64 memory_limit(u64 bytes)
     return bytes / PAGE < memory.pages ? bytes / PAGE : memory.pages;
 }
 
+// Take n free pages for owner; 0: there are none.
+static u64 memory_take_free(u64 n, u64 align, u64 limit,
+                            enum memory_owner owner)
+{
+    int taken = lock_take(&memory.lock);
+    u64 page = memory_find(n, align, limit);
+    if (page != 0) {
+        memory_set_owner(page, n, owner);
+        memory.free -= n;
+        if (page == memory.first_free) {
+            memory.first_free = page + n;
+        }
+    }
+    lock_give(&memory.lock, taken);
+    return page;
+}
+
 int memory_alloc(u64 bytes, u32 flags, enum memory_owner owner, u64 *phys)
 {
     if (bytes == 0 || flags & ~(u32)(MEM_BELOW_4G | MEM_2M | MEM_ZERO)) {
@@ -116,14 +135,9 @@ int memory_alloc(u64 bytes, u32 flags, enum memory_owner owner, u64 *phys)
     }
     u64 n = align_up(bytes, PAGE) / PAGE;
     u64 limit = memory_limit(flags & MEM_BELOW_4G ? 1ul << 32 : ~0ul);
-    u64 page = memory_find(n, flags & MEM_2M ? 512 : 1, limit);
+    u64 page = memory_take_free(n, flags & MEM_2M ? 512 : 1, limit, owner);
     if (page == 0) {
         return E_NOMEM;
-    }
-    memory_set_owner(page, n, owner);
-    memory.free -= n;
-    if (page == memory.first_free) {
-        memory.first_free = page + n;
     }
     if (flags & MEM_ZERO) {
         memset((void *)(page * PAGE), 0, n * PAGE);
@@ -148,13 +162,16 @@ int memory_free(u64 phys, u64 bytes, enum memory_owner owner)
         page >= memory.pages || n > memory.pages - page) {
         return E_ARG;
     }
-    for (u64 i = 0; i < n; i++) {
-        if (memory_owner_of(page + i) != owner) {
-            return E_ARG;
-        }
+    int taken = lock_take(&memory.lock);
+    u64 owned = 0;
+    while (owned < n && memory_owner_of(page + owned) == owner) {
+        owned++;
     }
-    memory_release(page, n);
-    return 0;
+    if (owned == n) {
+        memory_release(page, n);
+    }
+    lock_give(&memory.lock, taken);
+    return owned == n ? 0 : E_ARG;
 }
 
 void memory_free_owner(enum memory_owner owner)
@@ -174,15 +191,10 @@ void memory_free_owner(enum memory_owner owner)
 
 static void *memory_boot_pages(u64 bytes, u64 align, u64 limit)
 {
-    u64 n = align_up(bytes, PAGE) / PAGE;
-    u64 page =
-        memory_find(n, align > PAGE ? align / PAGE : 1, memory_limit(limit));
-    if (page == 0) {
-        return 0;
-    }
-    memory_set_owner(page, n, MEMORY_KERNEL);
-    memory.free -= n;
-    return (void *)(page * PAGE);
+    u64 page = memory_take_free(align_up(bytes, PAGE) / PAGE,
+                                align > PAGE ? align / PAGE : 1,
+                                memory_limit(limit), MEMORY_KERNEL);
+    return page ? (void *)(page * PAGE) : 0;
 }
 
 void *memory_boot_buffer(u64 bytes, u64 align)

@@ -1,5 +1,5 @@
-// die.c - die WAY: one way for a program to die, or to leave a mess behind.
-// SPDX-License-Identifier: MIT
+// die.c - die WAY [CPU]: one way for a program to die, or to leave a mess
+// behind. SPDX-License-Identifier: MIT
 //
 // tests/qemu/test_faults.py knows what must be reported for each. A way that
 // returns has not died: die then says so and fails.
@@ -277,12 +277,29 @@ static const struct way {
     {"leave-everything", leave_everything},
 };
 
+static void run_here(void *way)
+{
+    ((void (*)(void))way)();
+}
+
+// On another core the way is a function sent there.
+static int run(void (*way)(void), const char *cpu)
+{
+    if (cpu == 0) {
+        way();
+        return 0;
+    }
+    u32 core = (u32)(cpu[0] - '0');
+    int result = os->cpu_start(core, run_here, (void *)way);
+    return result < 0 ? result : os->cpu_wait(core);
+}
+
 int main(int argc, char **argv)
 {
     for (u32 i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++) {
         if (strcmp(argv[1], ways[i].name) == 0) {
-            ways[i].run();
-            print("survived %s\n", argv[1]);
+            int result = run(ways[i].run, argc > 2 ? argv[2] : 0);
+            print("survived %s (%d)\n", argv[1], result);
             return 99;
         }
     }

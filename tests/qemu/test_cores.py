@@ -1,0 +1,82 @@
+# test_cores.py - the other cores: found, started, used, and lost without harm.
+# SPDX-License-Identifier: MIT
+import re
+
+import pytest
+
+from test_faults import CRASHED, DEATHS, SIGNS
+from test_programs import make_image
+
+
+def cores(text):
+    return int(re.search(r"Cores: +(\d+) started", text).group(1))
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 8])
+def test_every_core_starts(vm, cpus):
+    assert cores(vm("cpu", cpus=cpus)) == cpus
+
+
+def test_sparse_apic_ids(vm):
+    out = vm("cpu; run smp 5", qemu=["-smp", "6,sockets=2,cores=3,threads=1"])
+    assert cores(out) == 6
+    assert "workers=5" in out
+
+
+def test_disabled_cores_are_left_alone(vm):
+    assert cores(vm("cpu", qemu=["-smp", "2,maxcpus=6"])) == 2
+
+
+@pytest.mark.parametrize("boot", ["bios", "uefi"])
+def test_under_firmware(vm, boot):
+    out = vm("cpu; run smp; run handoff 100", cpus=3, boot=boot)
+    assert cores(out) == 3
+    assert "RESULT bench=handoff" in out
+
+
+def test_one_core_says_so(vm):
+    out = vm("run smp", cpus=1, status=1)
+    assert "error: smp: not that many other cores" in out
+
+
+@pytest.fixture
+def die(machine, tmp_path):
+    m = machine(image=make_image(tmp_path, "die"), mem=64, cpus=3)
+    m.run("load die")  # the shell keeps the latest file
+    return m
+
+
+def free_memory(m):
+    return re.search(r"Free +(\d+)", m.run("mem")).group(1)
+
+
+def test_deaths_on_another_core(die):
+    before = free_memory(die)
+    for way, (exception, words) in DEATHS.items():
+        if way in ("stack-overflow", "execute-stack"):
+            words = ""  # another stack, other words
+        out = die.run(f"run die {way} 1")
+        assert f"*** die.app: {exception}" in out, out
+        assert words in out
+        assert f"error: die.app: {CRASHED}" in out
+    assert free_memory(die) == before
+    assert "workers=2" in die.run("run smp 2")
+
+
+@pytest.mark.parametrize("way", ["spin", "spin-off", "halt", "halt-off", "print"])
+def test_ctrl_c_stops_every_core(die, way):
+    before = free_memory(die)
+    die.type(f"run die {way} 2")
+    die.wait_for(SIGNS[way])
+    die.send(b"\x03")
+    die.wait_for("stopped by Ctrl-C", timeout=20)
+    die.wait_prompt()
+    assert free_memory(die) == before
+    assert "workers=2" in die.run("run smp 2")
+
+
+def test_exit_on_another_core_ends_the_program(die):
+    out = die.run("run die exit-deep 1")
+    assert "survived" not in out
+    assert "ingot>" in out or "exit status" in out or out.strip() == ""
+    assert "workers=2" in die.run("run smp 2")
