@@ -28,25 +28,11 @@ virtio_net_distrust(struct virtio_net *net, u64 *counter)
     nic_set_never_idle(&net->nic);
 }
 
-// Everything handed out before is the device's again.
-static inline void virtio_net_give_back(struct virtio_net *net)
-{
-    if (net->rx_held == 0) {
-        return;
-    }
-    for (u32 i = 0; i < net->rx_held; i++) {
-        net->rx_owned[net->rx_ids[i]] = 1;
-    }
-    net->rx_held = 0;
-    virtio_publish(&net->rx, (u16)(net->rx_taken + net->n_rx));
-}
-
 // 5.1.6.4: in how many buffers this frame lies.
-static inline u32 virtio_net_pieces(const struct virtio_net *net,
-                                    const u8 *frame)
+static inline u32 virtio_net_pieces(const u8 *frame)
 {
     const u8 *field = frame - NET_HEADER + NET_HEADER_BUFFERS;
-    return net->merged ? load_acquire((const u16 *)(const void *)field) : 1;
+    return __atomic_load_n((const u16 *)(const void *)field, __ATOMIC_RELAXED);
 }
 
 // Not for a program: one frame, or one piece of a frame in several buffers,
@@ -59,70 +45,99 @@ virtio_net_drop(struct virtio_net *net, const u8 *frame)
         return;
     }
     net->nic.rx_dropped++;
-    u32 pieces = virtio_net_pieces(net, frame);
+    u32 pieces = net->merged ? virtio_net_pieces(frame) : 1;
     net->rx_skip = pieces > 1 ? pieces - 1 : 0;
 }
 
-// Whole, in one buffer, and of a length that a frame can have.
-static inline int virtio_net_is_good(const struct virtio_net *net,
-                                     const u8 *frame, u32 len)
+// How many lengths from NET_MIN_FRAME on are good: none while pieces of a frame
+// too big are still to come.
+static inline u32 virtio_net_lengths(const struct virtio_net *net)
 {
-    return nic_takes(&net->nic, len) && net->rx_skip == 0 &&
-           virtio_net_pieces(net, frame) == 1;
+    return net->rx_skip ? 0 : net->nic.max_frame - NET_MIN_FRAME + 1;
 }
 
-// Take at most n frames from at most `most` used entries. The used ring is the
-// device's: each entry is read once, and believed when it names a buffer that
-// the device has.
-static inline u32 virtio_net_take(struct virtio_net *net,
-                                  struct net_frame *frames, u32 n, u32 most)
+// Take the next `most` used entries; what is good of them goes to frames. The
+// used ring is the device's: each entry is read once, and believed when it
+// names a buffer that the device has. merged is a constant where it is called.
+static inline __attribute__((always_inline)) u32
+virtio_net_take(struct virtio_net *net, struct net_frame *frames, u32 most,
+                int merged)
 {
-    u32 mask = net->rx.size - 1, at = net->rx_taken, end = at + most;
-    u32 count = 0, held = 0;
+    const struct virtq_used_elem *used = net->rx.used->ring;
+    u16 *avail = net->rx.avail->ring;
+    u32 mask = net->rx.size - 1, n_rx = net->n_rx, burst = net->rx_burst;
+    u32 header = merged ? NET_HEADER : net->header;
+    u32 lengths = virtio_net_lengths(net);
+    u32 at = net->rx_taken, end = at + most;
+    u8 *buffers = virtio_net_rx_frame(net, 0);
+    struct net_frame *next = frames;
     u64 bytes = 0;
-    while (at != end && count < n) {
-        u64 entry = __atomic_load_n(
-            (const u64 *)(const void *)&net->rx.used->ring[at & mask],
-            __ATOMIC_RELAXED);
-        u32 id = (u32)entry, len = (u32)(entry >> 32) - net->header;
-        if (id >= net->n_rx || !net->rx_owned[id]) {
+    for (; at != end; at++) {
+        u64 entry = __atomic_load_n((const u64 *)(const void *)&used[at & mask],
+                                    __ATOMIC_RELAXED);
+        u32 id = (u32)entry, len = (u32)(entry >> 32) - header;
+        if (id >= n_rx || burst - net->rx_burst_of[id] < 2) {
             virtio_net_distrust(net, &net->nic.rx_dropped);
             break;
         }
-        net->rx_owned[id] = 0;
-        net->rx_ids[held++] = (u16)id;
-        net->rx.avail->ring[(at++ + net->n_rx) & mask] = (u16)id;
-        u8 *frame = virtio_net_rx_frame(net, id);
-        if (!virtio_net_is_good(net, frame, len)) {
+        net->rx_burst_of[id] = burst;
+        avail[(at + n_rx) & mask] = (u16)id;
+        u8 *frame = buffers + (u64)id * FRAME_ROOM;
+        if (len - NET_MIN_FRAME >= lengths ||
+            (merged && virtio_net_pieces(frame) != 1)) {
             virtio_net_drop(net, frame);
+            lengths = virtio_net_lengths(net);
             continue;
         }
-        frames[count++] = (struct net_frame){.data = frame, .len = len};
+        next->data = frame;
+        next->len = len;
+        next++;
         bytes += len;
     }
     net->rx_taken = at;
-    net->rx_held = held;
-    net->nic.rx_frames += count;
     net->nic.rx_bytes += bytes;
+    return (u32)(next - frames);
+}
+
+// Fill frames from at most `most` used entries. Frames that are not for a
+// program only make the loop look further, so that 0 means an empty ring.
+static u32 virtio_net_fill(struct virtio_net *net, struct net_frame *frames,
+                           u32 n, u32 most)
+{
+    u32 count = 0, end = net->rx_taken + most;
+    while (count == 0 && net->rx_taken != end && !net->broken) {
+        u32 left = end - net->rx_taken;
+        left = left < n ? left : n;
+        count = net->merged ? virtio_net_take(net, frames, left, 1)
+                            : virtio_net_take(net, frames, left, 0);
+    }
+    net->nic.rx_frames += count;
     return count;
 }
 
+// The buffers of the latest burst and of the one before are held while this one
+// is made, which is what the numbers in rx_burst_of say; then those before go
+// back. That is their turn in the avail ring too: only its index is missing.
 static int virtio_net_rx(struct nic *nic, struct net_frame *frames, u32 n)
 {
     struct virtio_net *net = (struct virtio_net *)nic;
     if (net->broken) {
         TRY(virtio_net_rebuild(net));
     }
-    u16 idx = load_acquire(&net->rx.used->idx);
-    u32 ready = (u16)(idx - net->rx_taken);
-    if (ready > net->n_rx - net->rx_held) {
+    u32 before = net->rx_taken, held = net->rx_held;
+    u32 ready = (u16)(load_acquire(&net->rx.used->idx) - before);
+    if (ready > net->n_rx - held) {
         virtio_net_distrust(net, &nic->rx_dropped);
         return virtio_net_rebuild(net);
     }
     store_release(&net->busy, 1);
-    virtio_net_give_back(net);
+    net->rx_burst++;
     u32 most = ready < nic->max_burst ? ready : nic->max_burst;
-    u32 count = virtio_net_take(net, frames, n, most);
+    u32 count = virtio_net_fill(net, frames, n, most);
+    net->rx_held = net->rx_taken - before;
+    if (held != 0) {
+        virtio_publish(&net->rx, (u16)(before + net->n_rx));
+    }
     if (!net->broken) {
         nic_set_idle(nic, net->rx_taken << 16);
     }
@@ -203,11 +218,11 @@ static inline u32 virtio_net_queue(struct virtio_net *net,
 static int virtio_net_tx(struct nic *nic, const struct net_frame *frames, u32 n)
 {
     struct virtio_net *net = (struct virtio_net *)nic;
-    TRY(virtio_net_check(net));
-    store_release(&net->busy, 1);
     if (ring_room(&net->tx_ring) < n) {
         virtio_net_reclaim(net);
     }
+    TRY(virtio_net_check(net));
+    store_release(&net->busy, 1);
     int error = E_AGAIN;
     u32 queued = virtio_net_queue(net, frames, n, &error);
     virtio_publish(&net->tx, (u16)net->tx_ring.prod);
@@ -235,6 +250,7 @@ static void virtio_net_recover(struct nic *nic)
     }
     net->busy = 0;
     net->rx_held = 0;
+    net->rx_burst += 2; // nothing is held
     if (virtio_net_rebuild(net) < 0) {
         return; // it has said so
     }

@@ -17,7 +17,8 @@ struct virtio_net {
     u32 header;                  // bytes before a frame
     u32 merged;                  // the header says how many buffers
     u32 rx_taken;                // used entries consumed, free-running
-    u32 rx_held;                 // buffers handed out, rx_ids[0 ..]
+    u32 rx_held;                 // buffers of the latest burst
+    u32 rx_burst;                // its number
     u32 rx_skip;                 // pieces still to come of a frame too big
     struct ring tx_ring;         // cons: completions seen
     u32 tx_data;                 // descriptor of slot 0's frame
@@ -26,8 +27,9 @@ struct virtio_net {
     u8 link;
     u8 busy;   // inside a call; still set when one was never finished
     u8 broken; // the device told us nonsense: to be rebuilt
-    u16 rx_ids[VIRTIO_NET_MOST_RX];
-    u8 rx_owned[VIRTIO_NET_MOST_RX]; // 1: the device has that buffer
+    // The burst that handed a buffer out last: it is ours to give back while
+    // that is the latest burst, and the device's when it is older.
+    u32 rx_burst_of[VIRTIO_NET_MOST_RX];
     u8 tx_busy[VIRTIO_NET_MOST_TX];
 };
 
