@@ -17,6 +17,9 @@ enum { // configuration space offsets, PCI 3.0 6.1
     PCI_CAPABILITIES = 0x34,
     PCI_INTERRUPT = 0x3C,
 };
+// PCI 3.0 3.2.2.3.2: configuration space by ports.
+enum { PCI_PORT_ADDRESS = 0xCF8, PCI_PORT_DATA = 0xCFC };
+#define PCI_PORT_ENABLE 0x80000000u
 enum { // PCI_COMMAND
     PCI_COMMAND_IO = 1,
     PCI_COMMAND_MEMORY = 2,

@@ -7,15 +7,13 @@
 #include "../lib/format.h"
 #include "mmio.h"
 
-enum { PORT_ADDRESS = 0xCF8, PORT_DATA = 0xCFC };
 enum { BYTES_BY_PORTS = 256, BYTES_IN_MEMORY = 4096 };
-#define ADDRESS_ENABLE 0x80000000u
 
 static void pci_config_select(const struct pci_device *device, u32 offset)
 {
-    outl(PORT_ADDRESS, ADDRESS_ENABLE | (u32)device->bus << 16 |
-                           (u32)device->device << 11 |
-                           (u32)device->function << 8 | (offset & 0xFCu));
+    outl(PCI_PORT_ADDRESS, PCI_PORT_ENABLE | (u32)device->bus << 16 |
+                               (u32)device->device << 11 |
+                               (u32)device->function << 8 | (offset & 0xFCu));
 }
 
 u32 pci_config_bytes(const struct pci_device *device)
@@ -32,7 +30,7 @@ u32 pci_read32(const struct pci_device *device, u32 offset)
         return mmio_read32(device->config + (offset & ~3u));
     }
     pci_config_select(device, offset);
-    return inl(PORT_DATA);
+    return inl(PCI_PORT_DATA);
 }
 
 void pci_write32(const struct pci_device *device, u32 offset, u32 value)
@@ -45,7 +43,7 @@ void pci_write32(const struct pci_device *device, u32 offset, u32 value)
         return;
     }
     pci_config_select(device, offset);
-    outl(PORT_DATA, value);
+    outl(PCI_PORT_DATA, value);
 }
 
 u16 pci_read16(const struct pci_device *device, u32 offset)
@@ -65,7 +63,7 @@ void pci_write16(const struct pci_device *device, u32 offset, u16 value)
         return;
     }
     pci_config_select(device, offset);
-    outw((u16)(PORT_DATA + (offset & 2)), value);
+    outw((u16)(PCI_PORT_DATA + (offset & 2)), value);
 }
 
 u8 pci_read8(const struct pci_device *device, u32 offset)

@@ -13,10 +13,8 @@
 #define LOG_TAG "pci"
 #include "log.h"
 
-enum { PORT_ADDRESS = 0xCF8, PORT_DATA = 0xCFC };
 enum { BUSES = 256, DEVICES = 32, FUNCTIONS = 8 };
 enum { HEADER_BRIDGE = 1, TYPE_ROOT_PORT = 4, TYPE_DOWNSTREAM_PORT = 6 };
-#define ADDRESS_ENABLE 0x80000000u
 #define HEADER_TYPE BITS(22, 16)
 #define HEADER_MULTIFUNCTION BIT(23)
 #define NOTHING ~0u
@@ -149,10 +147,10 @@ static u32 pci_scan_next_in_memory(u64 bus, u32 *device, u32 end)
 
 static u32 pci_scan_next_by_ports(u32 bus, u32 *device, u32 end)
 {
-    u32 address = ADDRESS_ENABLE | bus << 16;
+    u32 address = PCI_PORT_ENABLE | bus << 16;
     for (u32 i = *device; i < end; i++) {
-        outl(PORT_ADDRESS, address | i << 11);
-        u32 id = inl(PORT_DATA);
+        outl(PCI_PORT_ADDRESS, address | i << 11);
+        u32 id = inl(PCI_PORT_DATA);
         if (id != NOTHING) {
             *device = i;
             return id;
@@ -185,8 +183,8 @@ static void pci_scan_bus(u16 segment, u8 bus, u64 config)
 // PCI 3.0 3.2.2.3.2: the address register reads back what was written to it.
 static int pci_scan_has_ports(void)
 {
-    outl(PORT_ADDRESS, ADDRESS_ENABLE);
-    return inl(PORT_ADDRESS) == ADDRESS_ENABLE;
+    outl(PCI_PORT_ADDRESS, PCI_PORT_ENABLE);
+    return inl(PCI_PORT_ADDRESS) == PCI_PORT_ENABLE;
 }
 
 // Is what MCFG describes configuration space? Its first function must be the
