@@ -89,7 +89,7 @@ $(B)/tests/%.app: tests/apps/%.asm include/ingot.inc
 	@echo "  NASM $<"
 	@$(NASM) -f bin -i include/ -i apps/asm/ -o $@ $<
 
-$(B)/ingot.img: $(B)/ingot.elf $(APPS) tools/mkimage.py boot/grub.cfg
+$(B)/ingot.img: $(B)/ingot.elf $(APPS) tools/mkimage.py tools/fat32.py tools/bmfs.py boot/grub.cfg
 	@echo "  IMG  $@"
 	@$(PYTHON) tools/mkimage.py --kernel $(B)/ingot.elf --out $@ $(APPS)
 
