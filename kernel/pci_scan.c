@@ -54,8 +54,7 @@ static void pci_scan_bridge(const struct pci_device *bridge)
         return;
     }
     u32 type = pci_read16(bridge, capability + 2) >> 4 & 15;
-    if (secondary > bridge->bus &&
-        (type == TYPE_ROOT_PORT || type == TYPE_DOWNSTREAM_PORT)) {
+    if (type == TYPE_ROOT_PORT || type == TYPE_DOWNSTREAM_PORT) {
         pci.single[secondary / 32] |= 1u << secondary % 32;
     }
 }

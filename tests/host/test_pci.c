@@ -193,6 +193,7 @@ static void no_pci_at_all(void)
     fake.has_ports = 0;
     scan_ecams(0, 0);
     CHECK_EQ(pci_count(), 0);
+    CHECK_EQ(fake.reads, 0);
     CHECK_EQ(pci_get(0) != 0, 0);
 }
 
@@ -329,8 +330,9 @@ static void capabilities(void)
     f->words[24] = 0x4003; // in a circle
     CHECK_EQ(pci_find_capability(d, PCI_CAP_MSIX, 0), 0);
     f->words[24] = 0x2003; // into the header
+    f->words[8] = 17;
     CHECK_EQ(pci_find_capability(d, PCI_CAP_MSIX, 0), 0);
-    f->words[1] = 0; // no list
+    f->words[1] = 0xFFEF0007; // no list
     CHECK_EQ(pci_find_capability(d, PCI_CAP_VENDOR, 0), 0);
 }
 
