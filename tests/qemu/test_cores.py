@@ -80,3 +80,21 @@ def test_exit_on_another_core_ends_the_program(die):
     assert "survived" not in out
     assert "ingot>" in out or "exit status" in out or out.strip() == ""
     assert "workers=2" in die.run("run smp 2")
+
+
+def test_a_picture_on_many_cores_is_the_same(vm):
+    out = vm("run raytrace 64 48 2; run raytrace 64 48 2 --cpus 3; "
+             "run raytrace 64 3 1; run raytrace 64 3 1 --cpus 3", cpus=3)
+    sums = re.findall(r"checksum=(\w+)", out)
+    assert len(sums) == 4
+    assert sums[0] == sums[1] and sums[2] == sums[3]
+
+
+def test_a_picture_on_more_cores_than_there_are(vm):
+    out = vm("run raytrace 64 48 2 --cpus 3", cpus=2, status=1)
+    assert "error: raytrace: core 2: past the end" in out
+
+
+def test_jitter_takes_no_interrupts(vm):
+    assert re.search(r"RESULT bench=jitter .* interrupts=0\b",
+                     vm("run jitter 1"))
