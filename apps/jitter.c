@@ -1,6 +1,6 @@
 // jitter.c - jitter [seconds]: the gaps between successive reads of the TSC,
-// which is the noise that the machine itself makes. SPDX-License-Identifier:
-// MIT
+// which is the noise that the machine itself makes.
+// SPDX-License-Identifier: MIT
 #include "lib/args.h"
 #include "lib/bench.h"
 #include "lib/result.h"
