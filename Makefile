@@ -113,7 +113,7 @@ $(B)/app/%.o: %.c Makefile
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # ---- running and testing ----
-.PHONY: setup run debug test check fuzz help clean
+.PHONY: setup run debug test check fuzz bench-native help clean
 setup: ## install what building and testing takes
 	@tools/setup
 run: ## the shell in this terminal, Ctrl-A X quits; VM="--mem 64 --boot uefi"
@@ -133,6 +133,11 @@ test: ## build and run every test; T="host qemu" chooses stages
 check: ## the gates for the source alone (they are part of test)
 	@tools/setup
 	@$(if $(filter test,$(MAKECMDGOALS)),:,$(PYTHON) tools/check.py $(GATES))
+bench-native: $(B)/native ## the kernel's poll path on this processor, against Linux
+	@$(B)/native
+$(B)/native: tools/bench/native.c kernel/nic.c kernel/nic.h include/ingot.h
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -DINGOT_KERNEL -DMMIO_FAKE -o $@ $<
 fuzz: ## every fuzz target for a minute
 	@tools/setup
 	@$(PYTHON) tests/run.py --fuzz-seconds 60 fuzz
