@@ -123,6 +123,7 @@ static void tx_hang(void)
     while (rig_out(out))
         continue;
     check_well();
+    CHECK_EQ(rig_broken(), 0);
     set("tx_hang=1");
     transmit();
     transmit();
@@ -277,10 +278,15 @@ static void selfreset(void)
     CHECK(!strcmp(say("selfreset"), "ok"));
     settle(1000);
     CHECK(!(r(0x18) & 0x10000000)); // DRV_LOAD
+    w(0x6018, 1);                   // the driver cannot know yet: not its fault
+    CHECK_EQ(rig_broken(), 0);
     CHECK(!(r(0x1028) >> 25 & 1));
     inject();
     rig_rx_next();
     CHECK(!rig_rx_done());
+    rig_reset();
+    w(0x1040, 1);
+    CHECK_EQ(rig_broken(), 1); // now it knows
     rig_init_rx();
     rig_init_tx();
     settle(0);

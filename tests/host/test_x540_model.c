@@ -341,7 +341,9 @@ static void link_down_stops_both_ways(void)
     settle(0);
     CHECK_EQ(r(0x42A4), 0);
     CHECK(!(r(8) & 0x80));
+    CHECK(r(0x808) & 0x100000); // EICS shows the causes and leaves them
     CHECK(r(0x800) & 0x100000); // LSC
+    CHECK_EQ(r(0x808), 0);
     rig_inject(rig_frame(60), 60);
     rig_send(rig_frame(60), 60);
     CHECK(!rig_rx_done() && !rig_tx_done());

@@ -87,6 +87,34 @@ static void slow_wire(void)
     CHECK_EQ(card.total.tx_lost, 0);
 }
 
+// Spec update, clarification 9: what is left in the ring goes round inside.
+static void flush_before_reset(void)
+{
+    rig_init(false);
+    link_set(&card, false);
+    rig_send(rig_frame(60), 60);
+    CHECK(!rig_tx_done());
+    w(0x3000, 0);
+    w(0x4240, r(0x4240) | 0x8000); // LPBK
+    w(0x11050, 0x40000000);
+    settle(20);
+    CHECK(rig_tx_done() && !rig_out(out));
+    rig_reset();
+    CHECK_EQ(rig_broken(), 0);
+}
+
+// Everything sent comes back by MAC loopback.
+static void loopback(void)
+{
+    rig_init(false);
+    w(0x4240, r(0x4240) | 0x8000);
+    const u8 *frame = rig_frame(321);
+    rig_send(frame, 321);
+    CHECK_EQ(rig_rx_len(), 321);
+    CHECK(!memcmp(rig_rx_data(), frame, 321));
+    CHECK_EQ(rig_out(out), 0);
+}
+
 int main(void)
 {
     RUN(prefetch);
@@ -94,6 +122,8 @@ int main(void)
     RUN(poison);
     RUN(gone_wire);
     RUN(slow_wire);
+    RUN(flush_before_reset);
+    RUN(loopback);
     rig_close();
     return TEST_RESULT();
 }

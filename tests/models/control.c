@@ -76,6 +76,7 @@ static void control_selfreset(struct x540 *m, struct words *w, struct reply *r)
 {
     (void)w;
     model_reset(m);
+    m->forgiving = true;
     reply_add(r, "ok");
 }
 

@@ -72,6 +72,8 @@ bool fault_take(u64 *n)
 
 void rule(struct x540 *m, u32 n, const char *format, ...)
 {
+    if (m->forgiving)
+        return;
     m->total.rule_violations++;
     if (m->rule_count[n % RULES]++ >= RULE_LOG_MAX || !m->fault.strict)
         return;

@@ -118,6 +118,13 @@ u32 eicr_read(struct x540 *m, u32 offset)
     return value;
 }
 
+// The causes, without clearing them.
+u32 eics_read(struct x540 *m, u32 offset)
+{
+    (void)offset;
+    return *reg(m, M_EICR);
+}
+
 u32 eims_read(struct x540 *m, u32 offset)
 {
     if (offset == M_EIMS)

@@ -15,7 +15,8 @@ void ctrl_write(struct x540 *m, u32 offset, u32 value)
         *reg(m, offset) = value;
         return;
     }
-    if (tx_is_busy(m))
+    m->forgiving = false;
+    if (tx_is_busy(m) && !m->tx_hung && !m->fault.tx_stall)
         rule(m, 5, "reset while transmit descriptors are not done");
     model_reset(m);
 }

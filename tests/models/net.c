@@ -127,6 +127,8 @@ static bool net_put(struct x540 *m, const u8 *frame, u32 len)
 void net_send(struct x540 *m, const u8 *frame, u32 len)
 {
     struct traffic *net = &m->net;
+    if (net_is_looped(m) && !(*reg(m, M_RXCTRL) & RXCTRL_RXEN))
+        return; // how a stopping driver gets rid of what is left (LPBK)
     if (net_is_looped(m)) {
         u32 at = (net->loop_head + net->loop_n++) % LOOP_FRAMES;
         net_keep(&net->looped[at], frame, len);

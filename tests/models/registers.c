@@ -45,7 +45,7 @@ static const struct row rows[] = {
     {M_CTRL, 1, 4, 0, ~0u, ctrl_read, ctrl_write},
     {M_STATUS, 1, 4, 0, 0, status_read, NULL},
     INTERRUPT(M_EICR, 1, eicr_read),
-    INTERRUPT(M_EICS, 1, NULL),
+    INTERRUPT(M_EICS, 1, eics_read),
     INTERRUPT(M_EIMS, 1, eims_read),
     INTERRUPT(M_EIMC, 1, NULL),
     INTERRUPT(M_EICS_EX, 2, NULL),
@@ -85,7 +85,7 @@ static const struct row rows[] = {
     {M_EERD, 1, 4, 0, ~0u, NULL, eerd_write},
     {M_EEMNGCTL, 1, 4, 0x000C0000, 0, NULL, NULL},
     {M_SWSM, 1, 4, 0, 3, swsm_read, NULL},
-    {M_FWSM, 1, 4, 0, 0, NULL, NULL},
+    {M_FWSM, 1, 4, 0x8000, 0, NULL, NULL}, // firmware runs, no error
     {M_FACTPS, 1, 4, 0, 0, NULL, NULL},
     {M_SW_FW_SYNC, 1, 4, 0, ~0u, sync_read, sync_write},
     COUNTER(M_MPC, 8, 4),

@@ -38,7 +38,8 @@ bool tx_is_busy(struct x540 *m)
 
 static bool tx_may_run(struct x540 *m)
 {
-    return link_is_up(m) && !m->tx_hung && !m->fault.tx_stall &&
+    bool loops = *reg(m, M_HLREG0) & HLREG0_LPBK; // needs no cable
+    return (link_is_up(m) || loops) && !m->tx_hung && !m->fault.tx_stall &&
            *reg(m, M_DMATXCTL) & DMATXCTL_TE &&
            !(*reg(m, M_SECTXCTRL) & SEC_DIS) && net_ready(m);
 }

@@ -168,6 +168,7 @@ struct x540 {
     struct region ram[REGIONS];
     u32 ram_n;
     u64 reset_end, ready_at, link_at; // 0: over
+    bool forgiving; // the card's own doing: no rules until a reset
     bool in_reset, link_wanted, link_seen, tx_hung;
     u32 stuck_resets;
     struct rx_queue rx[QUEUES];
@@ -318,6 +319,7 @@ void interrupt_tick(struct x540 *m);
 u64 interrupt_deadline(struct x540 *m);
 bool interrupt_connect(struct x540 *m, const char *path);
 u32 eicr_read(struct x540 *m, u32 offset);
+u32 eics_read(struct x540 *m, u32 offset);
 u32 eims_read(struct x540 *m, u32 offset);
 void interrupt_write(struct x540 *m, u32 offset, u32 value);
 
