@@ -88,7 +88,11 @@ int virtio_find(struct virtio *virtio, const struct pci_device *device,
         return 0;
     }
     *virtio = (struct virtio){.pci = device};
-    return virtio_find_legacy(virtio, config_bytes);
+    int result = virtio_find_legacy(virtio, config_bytes);
+    if (result < 0) {
+        pci_disable_master(device); // whatever firmware did with it
+    }
+    return result;
 }
 
 // ---- registers that both kinds have ----

@@ -1,0 +1,444 @@
+// test_virtio_faults.c - a virtio network device that lies, breaks, disappears.
+// SPDX-License-Identifier: MIT
+#include "virtio_rig.h"
+
+static u8 *pattern(u32 seed)
+{
+    static u8 frame[100];
+    for (u32 i = 0; i < sizeof(frame); i++) {
+        frame[i] = (u8)(seed * 31 + i * 7);
+    }
+    return frame;
+}
+
+static void put(u32 seed)
+{
+    CHECK(card_receive(pattern(seed), 100));
+}
+
+static void expect(u32 seed)
+{
+    struct net_frame got;
+    CHECK_EQ(net_rx(0, &got), 1);
+    CHECK_EQ(got.len, 100);
+    CHECK_EQ(__builtin_memcmp(got.data, pattern(seed), 100), 0);
+}
+
+static void begin(void)
+{
+    card_plug(1, 0);
+    CHECK_EQ(card_probe(), 0);
+    put(1);
+    expect(1);
+}
+
+// Whatever happened: the ring is good again after one more call.
+static void expect_alive(u32 resets, u64 dropped)
+{
+    struct net_frame got[8];
+    CHECK(net_rx_burst(0, got, 8) >= 0);
+    CHECK_EQ(card.resets, resets);
+    CHECK_EQ(nic_get(0)->rx_dropped, dropped);
+    for (u32 i = 0; i < 500; i++) {
+        put(i);
+        expect(i);
+    }
+    CHECK_EQ(card.misuses, 0);
+}
+
+static void used_id_out_of_range(void)
+{
+    const u32 ids[] = {256, 257, 0xFFFF, 0x10000, 0x80000000, ~0u};
+    struct net_frame got[8];
+    for (u32 i = 0; i < array_size(ids); i++) {
+        begin();
+        put(2);
+        card_use(&card.queues[0], 0, ids[i], 112);
+        card_show(&card.queues[0], 1);
+        CHECK_EQ(net_rx_burst(0, got, 8), 1); // the good one before it
+        expect_alive(2, 1);
+    }
+}
+
+static void used_id_twice(void)
+{
+    struct net_frame got[8];
+    begin();
+    put(2);
+    card_use(&card.queues[0], 0, 1, 112); // in the same burst
+    card_show(&card.queues[0], 1);
+    CHECK_EQ(net_rx_burst(0, got, 8), 1);
+    expect_alive(2, 1);
+    begin();
+    card_use(&card.queues[0], 0, 0, 112); // while a program holds it
+    card_show(&card.queues[0], 1);
+    CHECK_EQ(net_rx_burst(0, got, 8), 0);
+    expect_alive(2, 1);
+}
+
+static void used_index_jumps(void)
+{
+    struct net_frame got[8];
+    const u16 jumps[] = {256, 257, 1000, 0x8000, 0xFFFF};
+    for (u32 i = 0; i < array_size(jumps); i++) {
+        begin(); // holds one: 255 can have come
+        card_show(&card.queues[0], jumps[i]);
+        CHECK_EQ(net_rx_burst(0, got, 8), 0);
+        expect_alive(2, 1);
+    }
+}
+
+static void used_length_absurd(void)
+{
+    const u32 lengths[] = {0, 11, 12, 25, 12 + 1515, 4096, 0x80000000, ~0u};
+    begin();
+    for (u32 i = 0; i < array_size(lengths); i++) {
+        struct net_frame got[8];
+        u32 id = card_take(&card.queues[0]);
+        card_use(&card.queues[0], 0, id, lengths[i]);
+        __builtin_memcpy((void *)(card_desc(&card.queues[0], id)->addr + 10),
+                         &(u16){1}, 2);
+        card_show(&card.queues[0], 1);
+        CHECK_EQ(net_rx_burst(0, got, 8), 0);
+    }
+    expect_alive(1, array_size(lengths));
+}
+
+static void pieces_absurd(void)
+{
+    begin();
+    struct net_frame got[8];
+    u32 id = card_take(&card.queues[0]);
+    card_use(&card.queues[0], 0, id, 112);
+    __builtin_memcpy((void *)(card_desc(&card.queues[0], id)->addr + 10),
+                     &(u16){0}, 2);
+    card_show(&card.queues[0], 1);
+    CHECK_EQ(net_rx_burst(0, got, 8), 0);
+    CHECK_EQ(nic_get(0)->rx_dropped, 1);
+    put(3);
+    expect(3);
+}
+
+// The rest of a frame too big never comes: a rebuilt device owes us nothing.
+static void pieces_never_come(void)
+{
+    begin();
+    struct net_frame got[8];
+    u32 id = card_take(&card.queues[0]);
+    card_use(&card.queues[0], 0, id, 112);
+    __builtin_memcpy((void *)(card_desc(&card.queues[0], id)->addr + 10),
+                     &(u16){500}, 2);
+    card_use(&card.queues[0], 1, 256, 112);
+    card_show(&card.queues[0], 2);
+    CHECK_EQ(net_rx_burst(0, got, 8), 0);
+    expect_alive(2, 2);
+}
+
+static void transmit_lies(void)
+{
+    const u32 ids[] = {128, 0xFFFF, ~0u, 7}; // 7 was not given
+    for (u32 i = 0; i < array_size(ids); i++) {
+        struct net_frame frames[128];
+        begin();
+        for (u32 k = 0; k < 128; k++) {
+            frames[k] = (struct net_frame){pattern(k), 100, 0};
+        }
+        CHECK_EQ(net_tx_burst(0, frames, 3), 3);
+        card_complete(ids[i]);
+        CHECK_EQ(net_tx_burst(0, frames, 128), 128);
+        CHECK_EQ(card.resets, 2);
+        CHECK_EQ(nic_get(0)->tx_dropped, 1);
+        begin();
+        CHECK_EQ(net_tx_burst(0, frames, 3), 3);
+        card_show(&card.queues[1], 4); // more than there were
+        CHECK_EQ(net_tx_burst(0, frames, 128), 128);
+        CHECK_EQ(card.resets, 2);
+    }
+}
+
+// Rebuilt while a program holds frames: they stay, the device gets the others.
+static void rebuilt_around_held(void)
+{
+    struct net_frame got[16];
+    begin();
+    for (u32 i = 0; i < 16; i++) {
+        put(i);
+    }
+    CHECK_EQ(net_rx_burst(0, got, 16), 16);
+    card.status |= STATUS_NEEDS_RESET;
+    card_tsc += card_hz;
+    CHECK_EQ(net_tx(0, got[0].data, got[0].len), 1);
+    CHECK_EQ(card.resets, 2);
+    CHECK_EQ(card_waiting(&card.queues[0]), 240);
+    while (card_receive(pattern(99), 100)) {
+    }
+    for (u32 i = 0; i < 16; i++) {
+        CHECK_EQ(__builtin_memcmp(got[i].data, pattern(i), 100), 0);
+    }
+    for (u32 i = 0; i < 240; i++) {
+        expect(99);
+    }
+    expect_alive(2, 0);
+}
+
+// A program that ended in mid-call leaves indices anywhere.
+static void recovered_in_mid_call(void)
+{
+    begin();
+    struct virtio_net *net = (struct virtio_net *)nic_get(0);
+    put(5);
+    net->busy = 1;
+    net->rx_taken += 3;
+    net->rx_burst++;
+    for (u32 i = 0; i < 20; i++) {
+        net->rx_burst_of[i] = net->rx_burst;
+    }
+    net->rx_held = 77;
+    net->tx_ring.prod += 9;
+    nic_recover_all();
+    CHECK_EQ(card.resets, 2);
+    CHECK_EQ(card_waiting(&card.queues[0]), 256);
+    expect_alive(2, 0);
+    nic_recover_all();
+    CHECK_EQ(card.resets, 2); // a finished program costs nothing
+}
+
+static void link_goes_and_comes(void)
+{
+    struct net_info info;
+    begin();
+    card.config[NET_CONFIG_STATUS] = 0;
+    card_tsc += card_hz / 1000;
+    CHECK_EQ(net_tx(0, pattern(1), 100), E_LINK);
+    CHECK_EQ(net_info(0, &info), 0);
+    CHECK_EQ(info.link, 0);
+    card.config[NET_CONFIG_STATUS] = 1;
+    card_tsc += card_hz / 1000;
+    CHECK_EQ(net_tx(0, pattern(1), 100), 1);
+    CHECK_EQ(net_info(0, &info), 0);
+    CHECK_EQ(info.link, 1);
+    card.offered &= ~VIRTIO_NET_F_STATUS;
+}
+
+static void no_clock(void)
+{
+    card_plug(1, 0);
+    card_hz = 0;
+    CHECK_EQ(card_probe(), 0);
+    card.config[NET_CONFIG_STATUS] = 0;
+    CHECK_EQ(net_tx(0, pattern(1), 100), E_LINK);
+    card_hz = 1000000000;
+}
+
+static void expect_gone(void)
+{
+    struct net_frame got;
+    struct net_info info;
+    CHECK_EQ(net_rx(0, &got), E_GONE);
+    CHECK_EQ(net_rx_burst(0, &got, 1), E_GONE);
+    CHECK_EQ(net_tx(0, pattern(1), 100), E_GONE);
+    CHECK_EQ(net_info(0, &info), 0);
+    CHECK_EQ(info.link, 0);
+    const struct net_poll *poll = net_poll(0);
+    CHECK((*poll->word & poll->mask) != poll->idle);
+    CHECK(fake_logged("nic 0: device is gone"));
+    nic_recover_all();
+}
+
+static void removed(void)
+{
+    begin();
+    card.status = STATUS_GONE;
+    card_tsc += card_hz;
+    u64 start = card_tsc;
+    CHECK_EQ(net_tx(0, pattern(1), 100), E_GONE);
+    CHECK_EQ(card_tsc, start); // nothing was waited for
+    expect_gone();
+}
+
+static void reset_never_ends(void)
+{
+    struct net_frame got;
+    begin();
+    u64 start = card_tsc;
+    card.stuck = 1;
+    card_show(&card.queues[0], 1000);
+    CHECK_EQ(net_rx(0, &got), E_GONE);
+    CHECK(card_tsc - start < 2 * card_hz);
+    CHECK_EQ(card.function->words[1] & PCI_COMMAND_MASTER, 0);
+    expect_gone();
+}
+
+static void comes_back_as_another(void)
+{
+    struct net_frame got;
+    begin();
+    card.offered &= ~VIRTIO_NET_F_MRG_RXBUF;
+    card_show(&card.queues[0], 1000);
+    CHECK_EQ(net_rx(0, &got), E_GONE);
+    begin();
+    card.sizes[1] = 64;
+    card_show(&card.queues[0], 1000);
+    CHECK_EQ(net_rx(0, &got), E_GONE);
+    expect_gone();
+}
+
+// ---- probes that must fail, and leave the device quiet ----
+
+static void expect_refused(int error)
+{
+    CHECK_EQ(card_probe(), error);
+    CHECK_EQ(nic_count(), 0);
+    CHECK_EQ(card.function->words[1] & PCI_COMMAND_MASTER, 0);
+    CHECK_EQ(net_rx(0, 0), E_NODEV);
+}
+
+static void refused_features(void)
+{
+    card_plug(1, 0);
+    card.refuses = 1;
+    expect_refused(E_UNSUPPORTED);
+    card_plug(1, 0);
+    card.offered &= ~VIRTIO_F_VERSION_1;
+    expect_refused(E_UNSUPPORTED);
+    card_plug(1, 0);
+    card.stuck = 1;
+    card.status = 7;
+    expect_refused(E_TIMEOUT);
+    card_plug(1, 0);
+    card.status = STATUS_GONE;
+    expect_refused(E_GONE);
+}
+
+static void refused_queues(void)
+{
+    const u16 sizes[] = {0, 1, 2, 3, 255, 65535};
+    for (u32 i = 0; i < array_size(sizes); i++) {
+        card_plug(1, 1);
+        card.sizes[i & 1] = sizes[i];
+        expect_refused(E_UNSUPPORTED);
+        card_plug(0, 1);
+        card.sizes[i & 1] = sizes[i];
+        expect_refused(E_UNSUPPORTED);
+    }
+}
+
+static void refused_windows(void)
+{
+    card_plug(1, 0);
+    card.function->words[0x6C / 4 + 4] = 0x100000; // far doorbells
+    expect_refused(E_IO);
+    const u32 bad[][2] = {
+        {0x40 + 8, 0xFFFFF000}, // offset + length wraps 32 bits
+        {0x40 + 8, 0x4000},     // past the BAR
+        {0x40 + 12, 55},        // too short for the registers
+        {0x58 + 12, 7},         // and for the configuration
+        {0x6C + 12, 1},         // and for a doorbell
+        {0x40 + 4, 6},          // no such BAR
+        {0x40 + 4, 2},          // an empty one
+        {0x40, 0},              // no capability
+    };
+    for (u32 i = 0; i < array_size(bad); i++) {
+        card_plug(1, 0);
+        card.function->words[bad[i][0] / 4] = bad[i][1];
+        expect_refused(E_NODEV);
+    }
+    card_plug(0, 1);
+    card.function->bar_bytes[0] = 16;
+    expect_refused(E_NODEV);
+    card_plug(0, 1);
+    card.function->words[4] = 1; // not assigned
+    expect_refused(E_NODEV);
+}
+
+// 4.1.4: capabilities of reserved BARs are to be passed over.
+static void reserved_windows(void)
+{
+    card_plug(1, 0);
+    card.function->words[13] = 0x80;
+    card_capability(0x80, 0x40, CAP_TYPE_COMMON, 0, 0x1000);
+    card.function->words[0x80 / 4 + 1] = 6;
+    CHECK_EQ(card_probe(), 0);
+    put(1);
+    expect(1);
+}
+
+// Bad modern registers: the same device still has its ports.
+static void falls_back_to_ports(void)
+{
+    card_plug(1, 1);
+    card.offered &= 0xFFFFFFFF;
+    card.function->words[(0x40 + 8) / 4] = 0x4000;
+    CHECK_EQ(card_probe(), 0);
+    put(1);
+    expect(1);
+}
+
+static void short_of_memory(void)
+{
+    // For nothing, the driver's own, one queue, both, half of the buffers.
+    const u64 left[] = {0, 2000, 13000, 40000, 284000};
+    for (u32 i = 0; i < array_size(left); i++) {
+        card_plug(1, 0);
+        card_memory = left[i];
+        CHECK_EQ(card_probe(), E_NOMEM);
+        CHECK_EQ(nic_count(), 0);
+    }
+    card_plug(1, 0);
+    card_memory = 340000; // 128 buffers and few to send
+    CHECK_EQ(card_probe(), 0);
+    CHECK_EQ(nic_get(0)->max_burst, 64);
+    put(1);
+    expect(1);
+    card_plug(1, 0);
+    card_ram = 6ul << 20;
+    card_memory = 400000;
+    CHECK_EQ(card_probe(), 0);
+    put(1);
+    expect(1);
+}
+
+static void one_nic_too_many(void)
+{
+    card_plug(1, 0);
+    nic_table.n = NET_MAX_NICS;
+    CHECK_EQ(card_probe(), E_NOMEM);
+    CHECK_EQ(card.function->words[1] & PCI_COMMAND_MASTER, 0);
+    nic_table.n = 0;
+}
+
+static void no_address_of_its_own(void)
+{
+    card_plug(1, 0);
+    card.offered &= ~VIRTIO_NET_F_MAC;
+    CHECK_EQ(card_probe(), 0);
+    CHECK_EQ(nic_get(0)->mac[0] & 3, 2); // local, not a group
+}
+
+int main(void)
+{
+    RUN(used_id_out_of_range);
+    RUN(used_id_twice);
+    RUN(used_index_jumps);
+    RUN(used_length_absurd);
+    RUN(pieces_absurd);
+    RUN(pieces_never_come);
+    RUN(transmit_lies);
+    RUN(rebuilt_around_held);
+    RUN(recovered_in_mid_call);
+    RUN(link_goes_and_comes);
+    RUN(no_clock);
+    RUN(removed);
+    RUN(reset_never_ends);
+    RUN(comes_back_as_another);
+    RUN(refused_features);
+    RUN(refused_queues);
+    RUN(refused_windows);
+    RUN(reserved_windows);
+    RUN(falls_back_to_ports);
+    RUN(short_of_memory);
+    RUN(one_nic_too_many);
+    RUN(no_address_of_its_own);
+    card_unplug();
+    return TEST_RESULT();
+}
