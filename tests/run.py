@@ -10,6 +10,7 @@ import concurrent.futures
 import glob
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -70,6 +71,18 @@ def run(command, timeout=None, env=None):
         return 124, text + f"\nno end after {timeout} s"
     except FileNotFoundError:
         return 127, f"{command[0]}: not there: tools/setup installs it"
+
+
+def run_shown(command):
+    """Exit status of a command whose output goes where ours goes. It ends
+    when we do."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    try:
+        return process.wait()
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
 
 
 def one(name, command, timeout=None):
@@ -177,7 +190,7 @@ def pytest(name, folders, options):
                f"--junitxml={report}", *folders]
     if options.k:
         command += ["-k", options.k]
-    status = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
+    status = run_shown(command)
     result = Result(name, 0, 0, "", shlex.join(command))
     try:
         suite = xml.etree.ElementTree.parse(report).getroot().find("testsuite")
@@ -216,6 +229,7 @@ def main():
     for name in options.stages:
         if name not in STAGES:
             parser.error(f"no stage {name}: there are {' '.join(STAGES)}")
+    signal.signal(signal.SIGTERM, lambda *unused: sys.exit(143))
     os.chdir(ROOT)
     os.makedirs("build/host", exist_ok=True)
     counts = Counts()
