@@ -262,7 +262,7 @@ static u32 card_header(void)
 
 // As QEMU: a frame fills as many buffers as it takes, or one. 0: no room, the
 // frame waits or is lost.
-static int card_receive(const u8 *frame, u32 len)
+static inline int card_receive(const u8 *frame, u32 len)
 {
     struct card_queue *queue = &card.queues[NET_QUEUE_RX];
     u32 total = card_header() + len, done = 0, pieces = 0;
