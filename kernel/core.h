@@ -45,6 +45,7 @@ struct core {
     // The mailbox: a line of its own, because waiting cores watch it.
     __attribute__((aligned(64))) void (*fn)(void *);
     void *arg;
+    u32 busy; // taken by a sender, given back when fn has returned
 };
 
 void core_begin(void); // the very first step: core_self() works

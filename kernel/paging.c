@@ -4,6 +4,7 @@
 // Intel SDM volume 3, 4.5: four levels of 512 entries. RAM is mapped where it
 // lies, so a table is reached at its physical address.
 #include "paging.h"
+#include "lock.h"
 
 #define LOG_TAG "paging"
 #include "log.h"
@@ -25,6 +26,7 @@ extern const char boot_tables[], boot_tables_end[];
 extern const char call_tables[];
 
 static struct {
+    struct lock lock; // two cores may map registers at once
     u64 *root;
     u64 kernel_offset; // virtual - physical of the image
     u32 table_flags;   // MEM_* for new tables
@@ -124,8 +126,8 @@ static u32 paging_best_level(u64 virt, u64 phys, u64 bytes)
     return level;
 }
 
-int paging_map(u64 virt, u64 phys, u64 bytes, u32 flags,
-               enum memory_owner owner)
+static int paging_map_pieces(u64 virt, u64 phys, u64 bytes, u32 flags,
+                             enum memory_owner owner)
 {
     u64 bits = paging_bits(flags);
     while (bytes > 0) {
@@ -144,6 +146,15 @@ int paging_map(u64 virt, u64 phys, u64 bytes, u32 flags,
         bytes -= step > bytes ? bytes : step;
     }
     return 0;
+}
+
+int paging_map(u64 virt, u64 phys, u64 bytes, u32 flags,
+               enum memory_owner owner)
+{
+    int taken = lock_take(&paging.lock);
+    int result = paging_map_pieces(virt, phys, bytes, flags, owner);
+    lock_give(&paging.lock, taken);
+    return result;
 }
 
 int paging_unmap(u64 virt, u64 bytes)

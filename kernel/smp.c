@@ -1,9 +1,9 @@
-// smp.c - the other cores: started at boot, then idle until a program sends
-// them a function. SPDX-License-Identifier: MIT
+// smp.c - the other cores: started at boot, idle until a program calls.
+// SPDX-License-Identifier: MIT
 //
-// Intel SDM volume 3, 8.4.4 (start-up), 8.10 (MONITOR and MWAIT). A mailbox has
-// one sender, the program's core, and one receiver: fn is set by the former and
-// cleared by the latter when the function has returned.
+// Intel SDM volume 3, 8.4.4 (start-up), 8.10 (MONITOR and MWAIT). A mailbox is
+// taken by whoever sets busy first, and given back by its core when the
+// function has returned.
 #include "smp.h"
 #include "../lib/string.h"
 #include "apic.h"
@@ -18,7 +18,10 @@
 #include "log.h"
 
 enum { INIT_FAST_NS = 10000, START_FAST_NS = 1000000, START_TRIES = 5 };
-enum { INIT_NS = 10000000, START_SLOW_NS = 100000000 }; // SDM 8.4.4.1, generous
+enum {
+    INIT_NS = 10000000,
+    START_SLOW_NS = 1000000000
+}; // SDM 8.4.4.1, generous
 enum { STOP_NS = 2000000, STOP_NMI_NS = 20000000 };
 #define LOW_MEMORY_END 0xA0000ul
 
@@ -69,7 +72,8 @@ static void smp_work(struct core *core)
               &core->saved);
     core->saved = 0;
     core->stop = 0;
-    store_release(&core->fn, 0);
+    core->fn = 0;
+    store_release(&core->busy, 0);
 }
 
 static _Noreturn void smp_main(struct core *core)
@@ -229,7 +233,7 @@ int cpu_start(u32 cpu, void (*fn)(void *), void *arg)
     if (fn == 0 || core == core_self()) {
         return E_ARG;
     }
-    if (cpu == 0 || load_acquire(&core->fn) != 0) {
+    if (cpu == 0 || __atomic_exchange_n(&core->busy, 1, __ATOMIC_ACQUIRE)) {
         return E_BUSY;
     }
     core->arg = arg;
@@ -242,7 +246,7 @@ int cpu_busy(u32 cpu)
     if (cpu >= smp.n) {
         return E_RANGE;
     }
-    return cpu == 0 || load_acquire(&core_get(cpu)->fn) != 0;
+    return cpu == 0 || load_acquire(&core_get(cpu)->busy) != 0;
 }
 
 int cpu_wait(u32 cpu)
@@ -251,7 +255,7 @@ int cpu_wait(u32 cpu)
         return cpu >= smp.n ? E_RANGE : E_ARG;
     }
     const struct core *core = core_get(cpu);
-    while (load_acquire(&core->fn) != 0) {
+    while (load_acquire(&core->busy) != 0) {
         app_leave_if_stopping();
         pause();
     }
@@ -263,7 +267,7 @@ int cpu_wait(u32 cpu)
 static int smp_is_idle(const struct core *core, u64 ns)
 {
     struct deadline limit = deadline_ns(ns);
-    while (load_acquire(&core->fn) != 0) {
+    while (load_acquire(&core->busy) != 0) {
         if (deadline_passed(&limit)) {
             return 0;
         }
@@ -276,7 +280,7 @@ void smp_stop_all(void)
 {
     for (u32 i = 1; i < smp.n; i++) {
         struct core *core = core_get(i);
-        if (load_acquire(&core->fn) == 0) {
+        if (load_acquire(&core->busy) == 0) {
             continue;
         }
         store_release(&core->stop, 1);

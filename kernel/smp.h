@@ -1,5 +1,5 @@
-// smp.h - the other cores: started at boot, then idle until a program sends
-// them a function. SPDX-License-Identifier: MIT
+// smp.h - the other cores: started at boot, idle until a program calls.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "acpi.h"
 #include "interrupt.h"
