@@ -1,5 +1,6 @@
 // netdump.c - netdump [nic] [n] [--seconds S]: one line for each frame
-// received. SPDX-License-Identifier: MIT
+// received.
+// SPDX-License-Identifier: MIT
 //
 // Ends after n frames or S seconds, 10 when neither is given.
 #include "lib/options.h"

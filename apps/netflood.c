@@ -1,5 +1,6 @@
 // netflood.c - netflood [nic] [len] [n]: transmit as fast as the NIC takes
-// them. SPDX-License-Identifier: MIT
+// them.
+// SPDX-License-Identifier: MIT
 //
 // n frames (1,000,000) of len bytes (60), broadcast, of an EtherType that is
 // set aside for experiments (IEEE 802, 0x88B5), numbered in their first four

@@ -1,5 +1,6 @@
 // core.h - what belongs to one core: descriptor tables, stacks, and what it
-// does. SPDX-License-Identifier: MIT
+// does.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "../include/ingot.h"
 

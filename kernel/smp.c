@@ -17,7 +17,7 @@
 #define LOG_TAG "smp"
 #include "log.h"
 
-enum { INIT_FAST_NS = 10000, START_FAST_NS = 1000000, START_TRIES = 5 };
+enum { INIT_FAST_NS = 10000, START_FAST_NS = 1000000, START_TRIES = 20 };
 enum {
     INIT_NS = 10000000,
     START_SLOW_NS = 1000000000
@@ -143,6 +143,20 @@ static int smp_is_online(u32 index, u64 ns)
     return 1;
 }
 
+// What the next core to come finds. Filled again for every INIT, because one
+// that came and was sent back has taken it.
+static void smp_fill(struct core *core)
+{
+    struct ap_parameters *parameters =
+        (struct ap_parameters *)(smp.code + (ap_parameters - ap_code));
+    *parameters = (struct ap_parameters){
+        .root = read_cr3(),
+        .entry = (u64)smp_main,
+        .stack = core_stack_top(core->index, STACK_IDLE),
+        .core = core,
+    };
+}
+
 static int smp_startup(const struct core *core, u64 ns)
 {
     TRY(apic_send_startup(core->apic_id, (u8)((u64)smp.code / PAGE)));
@@ -154,8 +168,9 @@ static int smp_startup(const struct core *core, u64 ns)
 // core has not yet seen the INIT; for a core that does not come the manual's
 // times are kept. One that never comes is put back to sleep, so that it cannot
 // come later.
-static int smp_start(const struct core *core)
+static int smp_start(struct core *core)
 {
+    smp_fill(core);
     for (u32 try = 0; try < START_TRIES; try++) {
         if (smp_startup(core, START_FAST_NS) == 0) {
             return 0;
@@ -163,6 +178,7 @@ static int smp_start(const struct core *core)
     }
     TRY(apic_send_init(core->apic_id));
     time_delay_ns(INIT_NS);
+    smp_fill(core);
     if (smp_startup(core, START_SLOW_NS) == 0) {
         return 0;
     }
@@ -173,16 +189,7 @@ static int smp_start(const struct core *core)
 static int smp_add(u32 apic_id_wanted)
 {
     TRY(core_make(smp.n, apic_id_wanted));
-    struct core *core = core_get(smp.n);
-    struct ap_parameters *parameters =
-        (struct ap_parameters *)(smp.code + (ap_parameters - ap_code));
-    *parameters = (struct ap_parameters){
-        .root = read_cr3(),
-        .entry = (u64)smp_main,
-        .stack = core_stack_top(smp.n, STACK_IDLE),
-        .core = core,
-    };
-    TRY(smp_start(core));
+    TRY(smp_start(core_get(smp.n)));
     smp.n++;
     return 0;
 }

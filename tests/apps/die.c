@@ -1,5 +1,6 @@
 // die.c - die WAY [CPU]: one way for a program to die, or to leave a mess
-// behind. SPDX-License-Identifier: MIT
+// behind.
+// SPDX-License-Identifier: MIT
 //
 // tests/qemu/test_faults.py knows what must be reported for each. A way that
 // returns has not died: die then says so and fails.

@@ -1,5 +1,6 @@
 // ahci_card.h - an AHCI controller for tests: it checks what it is told, and
-// goes wrong on demand. SPDX-License-Identifier: MIT
+// goes wrong on demand.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "ahci_rig.h"
 

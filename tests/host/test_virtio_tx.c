@@ -1,5 +1,6 @@
 // test_virtio_tx.c - frames that a program sends through a virtio network
-// device. SPDX-License-Identifier: MIT
+// device.
+// SPDX-License-Identifier: MIT
 #include "virtio_rig.h"
 
 static u8 *pattern(u32 seed, u32 len)

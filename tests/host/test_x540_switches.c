@@ -1,5 +1,6 @@
 // test_x540_switches.c - how the X540 model may be told to behave, and its
-// wire. SPDX-License-Identifier: MIT
+// wire.
+// SPDX-License-Identifier: MIT
 #include "x540_rig.h"
 
 static u8 out[65536];

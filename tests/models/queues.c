@@ -1,5 +1,6 @@
 // queues.c - ring registers of the receive and transmit queues, and their
-// rules. SPDX-License-Identifier: MIT
+// rules.
+// SPDX-License-Identifier: MIT
 //
 // Order of steps: 82599 / X540 data sheet 4.6.7 and 4.6.8.
 #include "x540.h"

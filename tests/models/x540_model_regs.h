@@ -1,5 +1,6 @@
 // x540_model_regs.h - the register offsets and bits the model of the X540
-// knows. SPDX-License-Identifier: MIT
+// knows.
+// SPDX-License-Identifier: MIT
 //
 // Intel X540 / 82599 data sheets, chapter 8 ("Programming Interface"). Written
 // for the model alone: no driver includes this file, so that a wrong number in
