@@ -69,14 +69,14 @@ static void test_run_option(void)
         {"run=\"run flat 1", P "run flat 1\n" P},
         {"run=", P "\n" P},
         {"norun=x", P}};
-    for (unsigned i = 0; i < sizeof(bad_lines) / sizeof(bad_lines[0]); i++) {
+    for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         fresh();
         disk_file(2, "autorun", 3, "run flat\n", 9);
-        if (i + 1 == sizeof(bad_lines) / sizeof(bad_lines[0])) {
+        if (i + 1 == sizeof(lines) / sizeof(lines[0])) {
             disk_file(2, "notthis", 3, "", 0);
         }
-        string_copy(command_line, bad_lines[i][0], sizeof(command_line));
-        CHECK(same(session(""), bad_lines[i][1]));
+        string_copy(command_line, lines[i][0], sizeof(command_line));
+        CHECK(same(session(""), lines[i][1]));
     }
 }
 
