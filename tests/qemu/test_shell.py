@@ -1,0 +1,79 @@
+# test_shell.py - the shell on a real machine: files, start, history, completion.
+# SPDX-License-Identifier: MIT
+import os
+
+import pytest
+
+from conftest import ROOT
+
+from test_programs import make_image
+
+def with_file(tmp_path, name, content):
+    """The image with one more file."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    return make_image(tmp_path, str(path))
+
+
+def test_exec_twice_is_the_same_twice(machine):
+    m = machine()
+    m.run("load hello")
+    first, second = m.run("exec one two"), m.run("exec one two")
+    assert first == second
+    assert "Hello from C on Ingot!" in first
+
+
+def test_load_by_number(machine):
+    m = machine()
+    line = next(text for text in m.run("ls").splitlines() if "hello.app" in text)
+    m.run("load " + line.split()[0])
+    assert "Hello from C on Ingot!" in m.run("exec")
+
+
+@pytest.mark.parametrize("boot", ["direct", "bios"])
+def test_run_option(vm, boot):
+    out = vm("ver", boot=boot, append='run="run hello; net"')
+    assert "Hello from C on Ingot!" in out and "virtio_net" in out
+
+
+def test_autorun(vm, tmp_path):
+    image = with_file(tmp_path, "autorun",
+                      b"# start\nver\nrun hello from autorun\n")
+    assert "Hello from C on Ingot!" in vm("time", image=image)
+
+
+def test_autorun_that_fails_leaves_a_prompt(machine, tmp_path):
+    image = with_file(tmp_path, "autorun", b"run nosuch\n")
+    m = machine(image=image)
+    m.wait_for("error: run: no file 'nosuch'")
+    m.wait_prompt()
+    assert "Hello from C on Ingot!" in m.run("run hello")
+
+
+def test_init_app(machine, tmp_path):
+    with open(os.path.join(ROOT, "build/apps/hello.app"), "rb") as file:
+        image = with_file(tmp_path, "init.app", file.read())
+    machine(image=image).wait_for("Hello from C on Ingot!")
+
+
+def test_history_and_editing(machine):
+    m = machine()
+    m.run("run hello first")
+    m.send(b"\x1b[A")
+    m.send(b"\x7f" * 5 + b"again\r")
+    m.wait_for("argument 1: again")
+
+
+def test_completion(machine):
+    m = machine()
+    m.send(b"run hello.\t\r")
+    m.wait_for("Hello from C on Ingot!")
+    m.send(b"shut\tnow\r")
+    m.wait_for("error: usage: shutdown")
+
+
+def test_ctrl_c_at_the_prompt(machine):
+    m = machine()
+    m.send(b"run nosuch\x03")
+    m.wait_for("^C")
+    assert "Hello from C on Ingot!" in m.run("run hello")
