@@ -96,7 +96,8 @@ void msca_write(struct x540 *m, u32 offset, u32 value)
         m->mdio_reg[device] = (u16)value;
     if (op < 2) // address, write
         return;
-    u16 data = phy ? 0xFFFF : phy_read(m, device, m->mdio_reg[device]);
+    bool there = !phy && m->device_id != 0x10FB; // an SFP is not on this bus
+    u16 data = there ? phy_read(m, device, m->mdio_reg[device]) : 0xFFFF;
     *reg(m, M_MSRWD) = (*reg(m, M_MSRWD) & 0xFFFF) | (u32)data << 16;
     if (op == 2)
         m->mdio_reg[device]++;

@@ -38,8 +38,13 @@ static bool rx_load(struct x540 *m, u32 queue, u32 i, u64 *address)
     if (!dma_load(m, ring + 16 * at, q))
         return false;
     *address = q[0];
-    if (q[1] & (rx_legacy(m, queue) ? RXD_DD << 32 : RXD_DD))
-        rule(m, 16, "RX descriptor %u of queue %u still has DD set", at, queue);
+    // A driver may tell by the length instead (Linux does): clearing either is
+    // enough. In a legacy descriptor both stand elsewhere.
+    bool legacy = rx_legacy(m, queue);
+    if (q[1] & (legacy ? RXD_DD << 32 : RXD_DD) &&
+        q[1] >> (legacy ? 0 : 32) & 0xFFFF)
+        rule(m, 16, "RX descriptor %u of queue %u given back as written", at,
+             queue);
     return true;
 }
 

@@ -20,6 +20,7 @@ struct process {
     struct x540 model;
     struct proxy proxy;
     int listener, client[CLIENTS];
+    const char *control, *qtest; // paths
 };
 
 static const char usage[] =
@@ -105,11 +106,13 @@ static bool option_take(struct process *p, int option, const char *value)
     case 'o':
         return m->net.loop = true;
     case 'c':
-        return control_open(p, value);
+        p->control = value;
+        return true;
     case 's':
         return fault_set(m, value);
     case 'q':
-        return interrupt_connect(m, value);
+        p->qtest = value;
+        return true;
     case 't':
         m->trace = open(value, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
         return m->trace >= 0;
@@ -139,6 +142,17 @@ static void parse_options(struct process *p, int argc, char **argv)
         return;
     fputs("x540: --fd N is needed (--help lists the options)\n", stderr);
     exit(2);
+}
+
+// The control socket appears when all options were good; QEMU, which is then
+// started, connects to the other.
+static void open_sockets(struct process *p)
+{
+    if ((p->control && !control_open(p, p->control)) ||
+        (p->qtest && !interrupt_connect(&p->model, p->qtest))) {
+        perror("x540: --control or --qtest");
+        exit(2);
+    }
 }
 
 static void control_accept(struct process *p)
@@ -228,6 +242,7 @@ int main(int argc, char **argv)
     process.model.now = clock_now();
     process.proxy.fd = -1;
     parse_options(&process, argc, argv);
+    open_sockets(&process);
     model_power_on(&process.model);
     while (turn(&process))
         continue;

@@ -14,6 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 
 from vmlib.machine import Machine  # noqa: E402
+from vmlib.options import VmError  # noqa: E402
 
 VM = os.path.join(ROOT, "tools", "vm")
 BOOTS = ("direct", "bios", "uefi")
@@ -46,6 +47,12 @@ class Output(str):
         return [line for line in self.splitlines() if text in line]
 
 
+def skip_if_told(text):
+    """tools/vm says so when this host's QEMU lacks a device."""
+    if text.startswith("skipped: "):
+        pytest.skip(text.strip())
+
+
 def run_vm(commands, status=0, timeout=120, qemu=(), **options):
     """Boot, type commands, power off, through tools/vm; returns its Output.
     Fails the test when the exit status is not the expected one (None: any).
@@ -62,6 +69,7 @@ def run_vm(commands, status=0, timeout=120, qemu=(), **options):
     output = Output(done.stdout)
     output.status, output.stderr = done.returncode, done.stderr
     output.seconds = time.monotonic() - start
+    skip_if_told(done.stderr.partition("vm: ")[2])
     if status is not None and done.returncode != status:
         pytest.fail(f"exit status {done.returncode}, want {status}\n"
                     f"{done.stdout}\n{done.stderr}\n"
@@ -95,7 +103,11 @@ def machine():
     def make(prompt=True, boot_timeout=BOOT_SECONDS, qemu=(), **options):
         one = Machine(words(qemu=qemu, **options))
         made.append(one)
-        one.start()
+        try:
+            one.start()
+        except VmError as error:
+            skip_if_told(str(error))
+            raise
         if prompt:
             one.boot_text = one.wait_prompt(boot_timeout)
         return one
