@@ -9,8 +9,7 @@
 #define LOG_TAG "pci"
 #include "log.h"
 
-enum { STATUS = 0x06, FIRST_CAPABILITY = 0x40, CAPABILITY_END = 0x100 };
-enum { MOST_CAPABILITIES = (CAPABILITY_END - FIRST_CAPABILITY) / 4 };
+enum { STATUS = 0x06, FIRST_CAPABILITY = 0x40 };
 #define STATUS_CAPABILITIES BIT(4)
 #define BAR_IO BIT(0)
 #define BAR_TYPE BITS(2, 1)
@@ -122,19 +121,23 @@ u32 pci_find_capability(const struct pci_device *device, u8 id, u32 after)
         (pci_read16(device, STATUS) & STATUS_CAPABILITIES) == 0) {
         return 0;
     }
-    u32 at = after ? after + 1 : PCI_CAPABILITIES;
-    for (u32 i = 0; i < MOST_CAPABILITIES; i++) {
+    // From the start each time, and each place once: whoever asks for one after
+    // the other comes to an end, also in a list that runs in a circle.
+    u64 seen = 0;
+    u32 at = PCI_CAPABILITIES;
+    int is_past = after == 0;
+    for (;;) {
         u32 next = pci_read8(device, at) & ~3u;
-        if (next < FIRST_CAPABILITY) {
+        if (next < FIRST_CAPABILITY || (seen & BIT(next / 4)) != 0) {
             return 0;
         }
-        u8 found = pci_read8(device, next);
-        if (found == id || found == 0xFF) {
-            return found == id ? next : 0;
+        seen |= BIT(next / 4);
+        if (is_past && pci_read8(device, next) == id) {
+            return next;
         }
+        is_past |= next == after;
         at = next + 1;
     }
-    return 0;
 }
 
 void pci_enable(const struct pci_device *device, u16 command_bits)

@@ -329,6 +329,9 @@ static void capabilities(void)
     CHECK_EQ(pci_find_capability(d, PCI_CAP_MSI, 0), 0x50);
     f->words[24] = 0x4003; // in a circle
     CHECK_EQ(pci_find_capability(d, PCI_CAP_MSIX, 0), 0);
+    f->words[24] = 0x4009;
+    CHECK_EQ(pci_find_capability(d, PCI_CAP_VENDOR, 0x60), 0);
+    CHECK_EQ(pci_find_capability(d, PCI_CAP_VENDOR, 0x44), 0); // not in it
     f->words[24] = 0x2003; // into the header
     f->words[8] = 17;
     CHECK_EQ(pci_find_capability(d, PCI_CAP_MSIX, 0), 0);

@@ -248,6 +248,9 @@ static void card_use(struct card_queue *queue, u32 ahead, u32 id, u32 len)
 
 static void card_show(struct card_queue *queue, u32 n)
 {
+    if (!queue->enabled) {
+        return;
+    }
     struct virtq_used *used = (void *)queue->used;
     queue->idx = (u16)(queue->idx + n);
     used->idx = queue->idx;
