@@ -101,6 +101,21 @@ static void legacy_sum_is_inserted(void)
     CHECK(!memcmp(out, good, 62));
 }
 
+static void tagged_may_be_longer(void)
+{
+    static u8 frame[1519];
+    rig_init(false);
+    memcpy(frame, rig_frame(1519), 1519);
+    rig_inject(frame, 1515);
+    CHECK(!rig_rx_done());
+    memcpy(frame + 12, "\x81\x00\x20\x05", 4);
+    rig_inject(frame, 1519);
+    CHECK(!rig_rx_done());
+    rig_inject(frame, 1518);
+    CHECK_EQ(rig_rx_len(), 1518);
+    CHECK_EQ(r(0x40AC), 2);
+}
+
 static void tags(void)
 {
     u8 frame[100];
@@ -124,6 +139,7 @@ static void tags(void)
     rig_inject(frame, 100);
     CHECK(rig_rx_done());
     rig_rx_next();
+    tagged_may_be_longer();
     rig_init(true);
     rig_tx_piece(frame, 60, 60, EOP_IFCS_RS | 0x40000000 | 0x0123ull << 48);
     rig_tx_go();
