@@ -46,10 +46,10 @@ apps: $(APPS) $(TEST_APPS) $(B)/linux/raytrace ## the programs: build/apps/*.app
 image: $(B)/ingot.img ## one bootable disk image: build/ingot.img
 
 # What runs once, or only when something went wrong: small counts more than fast.
-COLD := boot/% drivers/ahci% drivers/virtio.% drivers/virtio_net_init.% kernel/acpi% \
-  kernel/apic.% kernel/app% kernel/core.% kernel/device.% kernel/elf.% kernel/fault.% \
-  kernel/main.% kernel/modules.% kernel/pci% kernel/power.% kernel/rtc.% kernel/smp.% \
-  kernel/time%
+COLD := boot/% drivers/ahci% drivers/e1000.% drivers/intel_ring_init.% drivers/virtio.% \
+  drivers/virtio_net_init.% kernel/acpi% kernel/apic.% kernel/app% kernel/core.% \
+  kernel/device.% kernel/elf.% kernel/fault.% kernel/main.% kernel/memory.% kernel/modules.% \
+  kernel/paging.% kernel/pci% kernel/power.% kernel/rtc.% kernel/smp.% kernel/time% lib/format.%
 $(filter $(COLD:%=$(B)/kernel/%),$(KERNEL_OBJ)): SIZE := -Os
 $(B)/ingot.elf: $(KERNEL_OBJ) linker.ld
 	@echo "  LD   $@"

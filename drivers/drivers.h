@@ -4,4 +4,6 @@
 #include "../kernel/driver.h"
 
 extern const struct driver virtio_net_driver;
+extern const struct driver e1000_driver;
+extern const struct driver e1000e_driver;
 extern const struct driver ahci_driver;

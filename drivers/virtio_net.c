@@ -168,25 +168,89 @@ static int virtio_net_check(struct virtio_net *net)
     return net->link ? 0 : E_LINK;
 }
 
-// Buffers that the device has sent are ours again, in whatever order.
-static inline void virtio_net_reclaim(struct virtio_net *net)
+// A completion out of turn, or a lie. Slots are filled in turn, so one that is
+// done early waits, marked, until those before it are done.
+static __attribute__((noinline, cold)) void
+virtio_net_reclaim_early(struct virtio_net *net, u32 id)
 {
-    u32 mask = net->tx.size - 1, at = net->tx_ring.cons;
-    u32 ready = (u16)(load_acquire(&net->tx.used->idx) - at);
-    if (ready > ring_used(&net->tx_ring)) {
+    struct ring *ring = &net->tx_ring;
+    u32 turn = (id - ring->cons) & (net->n_tx - 1);
+    if (id >= net->n_tx || turn >= ring_used(ring) || net->tx_early[id]) {
         virtio_net_distrust(net, &net->nic.tx_dropped);
         return;
     }
-    for (u32 end = at + ready; at != end; at++) {
-        u32 id = __atomic_load_n(&net->tx.used->ring[at & mask].id,
-                                 __ATOMIC_RELAXED);
-        if (id >= net->n_tx || !net->tx_busy[id]) {
-            virtio_net_distrust(net, &net->nic.tx_dropped);
+    net->tx_early[id] = 1;
+    while (net->tx_early[ring_index(ring, ring->cons)]) {
+        net->tx_early[ring_index(ring, ring->cons++)] = 0;
+    }
+}
+
+static inline u32 virtio_net_id(const struct virtq_used_elem *used)
+{
+    return __atomic_load_n(&used->id, __ATOMIC_RELAXED);
+}
+
+// Slots whose frames the device has sent are free again.
+static inline void virtio_net_reclaim(struct virtio_net *net)
+{
+    const struct virtq_used_elem *used = net->tx.used->ring;
+    struct ring *ring = &net->tx_ring;
+    u32 mask = net->tx.size - 1, at = net->tx_seen;
+    u32 end = at + (u16)(load_acquire(&net->tx.used->idx) - at);
+    if (end - at > ring->prod - at) {
+        virtio_net_distrust(net, &net->nic.tx_dropped);
+        return;
+    }
+    u32 slots = net->n_tx - 1;
+    if (at == ring->cons) { // nothing waits, marked
+        while (at != end && virtio_net_id(&used[at & mask]) == (at & slots)) {
+            at++;
+        }
+        ring->cons = at;
+    }
+    for (; at != end && !net->broken; at++) {
+        virtio_net_reclaim_early(net, virtio_net_id(&used[at & mask]));
+    }
+    net->tx_seen = at;
+}
+
+// Copy small frames into slots at .. end - 1, up to one that is not small or
+// to the last slot. Nothing is called here, so that all of it stays in
+// registers. Returns the first slot that was not filled.
+static inline __attribute__((always_inline)) u32
+virtio_net_put_small(struct virtio_net *net, const struct net_frame *frames,
+                     u32 at, u32 end, u64 *bytes)
+{
+    u64 slot = ring_index(&net->tx_ring, at);
+    u8 *to = net->tx_buffers + slot * FRAME_ROOM + FRAME_OFFSET;
+    struct virtq_desc *desc = &net->tx.desc[net->tx_data + slot];
+    u32 extra = net->tx_extra, last = at + net->n_tx - 1 - (u32)slot;
+    end = end - at < last - at ? end : last;
+    for (; at != end; at++, frames++, desc++, to += FRAME_ROOM) {
+        u32 len = __atomic_load_n(&frames->len, __ATOMIC_RELAXED);
+        if (!frame_is_small(len)) {
             break;
         }
-        net->tx_busy[id] = 0;
+        frame_copy_small(to, frames->data, len);
+        desc->len = extra + len;
+        *bytes += len;
     }
-    net->tx_ring.cons = at;
+    return at;
+}
+
+// Copy a frame of any length into slot at. Returns its length, or E_SIZE.
+static __attribute__((noinline)) int
+virtio_net_put(struct virtio_net *net, const struct net_frame *frame, u32 at)
+{
+    u32 len = __atomic_load_n(&frame->len, __ATOMIC_RELAXED);
+    if (!nic_takes(&net->nic, len)) {
+        return E_SIZE;
+    }
+    u64 slot = ring_index(&net->tx_ring, at);
+    u8 *to = net->tx_buffers + slot * FRAME_ROOM + FRAME_OFFSET;
+    net->tx.desc[net->tx_data + slot].len =
+        net->tx_extra + frame_copy(to, frame->data, len);
+    return (int)len;
 }
 
 // Copy frames into free slots. Returns how many; *error says why no more.
@@ -194,25 +258,24 @@ static inline u32 virtio_net_queue(struct virtio_net *net,
                                    const struct net_frame *frames, u32 n,
                                    int *error)
 {
-    u32 at = net->tx_ring.prod, i = 0;
+    u32 start = net->tx_ring.prod, at = start;
+    u32 room = ring_room(&net->tx_ring);
+    u32 end = at + (n < room ? n : room);
     u64 bytes = 0;
-    for (; i < n; i++) {
-        u32 slot = (at + i) & (net->n_tx - 1);
-        u32 len = __atomic_load_n(&frames[i].len, __ATOMIC_RELAXED);
-        if (net->tx_busy[slot] || !nic_takes(&net->nic, len)) {
-            *error = net->tx_busy[slot] ? E_AGAIN : E_SIZE;
+    while ((at = virtio_net_put_small(net, frames + (at - start), at, end,
+                                      &bytes)) != end) {
+        int len = virtio_net_put(net, frames + (at - start), at);
+        if (len < 0) {
+            *error = len;
             break;
         }
-        u8 *to = net->tx_buffers + (u64)slot * FRAME_ROOM + FRAME_OFFSET;
-        net->tx.desc[net->tx_data + slot].len =
-            net->tx_extra + frame_copy(to, frames[i].data, len);
-        net->tx_busy[slot] = 1;
-        bytes += len;
+        bytes += (u32)len;
+        at++;
     }
-    net->tx_ring.prod = at + i;
-    net->nic.tx_frames += i;
+    net->tx_ring.prod = at;
+    net->nic.tx_frames += at - start;
     net->nic.tx_bytes += bytes;
-    return i;
+    return at - start;
 }
 
 static int virtio_net_tx(struct nic *nic, const struct net_frame *frames, u32 n)

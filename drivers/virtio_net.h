@@ -20,7 +20,8 @@ struct virtio_net {
     u32 rx_held;                 // buffers of the latest burst
     u32 rx_burst;                // its number
     u32 rx_skip;                 // pieces still to come of a frame too big
-    struct ring tx_ring;         // cons: completions seen
+    struct ring tx_ring;         // cons: the first slot not yet sent
+    u32 tx_seen;                 // used entries consumed
     u32 tx_data;                 // descriptor of slot 0's frame
     u32 tx_extra;                // bytes of that descriptor besides the frame
     u64 link_checked;            // TSC
@@ -30,7 +31,7 @@ struct virtio_net {
     // The burst that handed a buffer out last: it is ours to give back while
     // that is the latest burst, and the device's when it is older.
     u32 rx_burst_of[VIRTIO_NET_MOST_RX];
-    u8 tx_busy[VIRTIO_NET_MOST_TX];
+    u8 tx_early[VIRTIO_NET_MOST_TX]; // sent before those in front of it
 };
 
 static inline u8 *virtio_net_rx_frame(const struct virtio_net *net, u32 id)

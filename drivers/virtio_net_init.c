@@ -50,7 +50,8 @@ static void virtio_net_fill_tx(struct virtio_net *net)
     for (u32 i = 0; i < net->tx.size; i++) {
         net->tx.avail->ring[i] = (u16)(i & (net->n_tx - 1));
     }
-    memset(net->tx_busy, 0, net->n_tx);
+    memset(net->tx_early, 0, net->n_tx);
+    net->tx_seen = 0;
     net->tx_ring = (struct ring){.size = net->n_tx};
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "cpu.h"
+#include "device.h"
 #include "disk.h"
 #include "interrupt.h"
 #include "log.h"

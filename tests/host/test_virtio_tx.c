@@ -124,6 +124,61 @@ static void ring_full(void)
     CHECK_EQ(card.misuses, 0);
 }
 
+// Bursts of small frames round the end of the ring, and larger ones between.
+static void bursts_round_the_end(void)
+{
+    static u8 data[50][200];
+    struct net_frame frames[50];
+    card_plug(1, 0);
+    CHECK_EQ(card_probe(), 0);
+    for (u32 round = 0; round < 200; round++) {
+        for (u32 i = 0; i < 50; i++) {
+            u32 len = i % 10 == 3 ? 200 : 60 + i % 5;
+            __builtin_memcpy(data[i], pattern(round + i, len), len);
+            frames[i] = (struct net_frame){data[i], len, 0};
+        }
+        CHECK_EQ(net_tx_burst(0, frames, 50), 50);
+        for (u32 i = 0; i < 50; i++) {
+            expect_sent(round + i, frames[i].len);
+        }
+    }
+    CHECK_EQ(card.misuses, 0);
+}
+
+// Nothing is lost and no slot is used twice, whatever the order in which the
+// device is done.
+static void done_in_any_order(void)
+{
+    u8 out[4096];
+    u32 ids[128], waiting = 0, sent = 0, seen = 0, random = 12345;
+    card_plug(1, 0);
+    CHECK_EQ(card_probe(), 0);
+    for (u32 step = 0; step < 20000; step++) {
+        random = random * 1103515245 + 12345;
+        if ((random >> 16) % 3 != 0) {
+            u32 len = 60 + sent % 80;
+            int result = net_tx(0, pattern(sent, len), len);
+            CHECK_EQ(result == E_AGAIN || result == 1, 1);
+            sent += result == 1;
+        }
+        for (u32 len; waiting < 128 && (len = card_sent(out, &ids[waiting]));) {
+            CHECK_EQ(len, 60 + seen % 80);
+            CHECK(same(out, seen, len));
+            seen++;
+            waiting++;
+        }
+        if (waiting > 0 && (random >> 20) % 2) {
+            u32 pick = (random >> 8) % waiting;
+            card_complete(ids[pick]);
+            ids[pick] = ids[--waiting];
+        }
+    }
+    CHECK_EQ(seen, sent);
+    CHECK(sent > 5000);
+    CHECK_EQ(card.resets, 1);
+    CHECK_EQ(card.misuses, 0);
+}
+
 int main(void)
 {
     RUN(transmits);
@@ -131,6 +186,8 @@ int main(void)
     RUN(header_apart);
     RUN(bad_lengths_to_send);
     RUN(ring_full);
+    RUN(bursts_round_the_end);
+    RUN(done_in_any_order);
     card_unplug();
     return TEST_RESULT();
 }

@@ -25,7 +25,7 @@ BUDGETS = [
 ]
 
 
-@pytest.mark.parametrize("nic", ["virtio", "virtio-legacy"])
+@pytest.mark.parametrize("nic", ["virtio", "virtio-legacy", "e1000", "e1000e"])
 def test_instructions_per_iteration(vm, nic):
     out = vm("; ".join(f"run {line}" for _, line, _ in BUDGETS), icount=True,
              nic=nic)

@@ -1,4 +1,4 @@
-# test_net.py - virtio-net wherever it sits and however it is set up: frames flow,
+# test_net.py - every NIC, wherever it sits and however it is set up: frames flow,
 # are counted, and flow again after a flood.
 # SPDX-License-Identifier: MIT
 import re
@@ -14,6 +14,7 @@ PLACES = {
     "second-root-bus": ["pxb-pcie,id=p1,bus_nr=128,bus=pcie.0",
                         "pcie-root-port,id=b2,bus=p1,chassis=2"],
 }
+KINDS = ["virtio", "e1000", "e1000e"]
 VARIANTS = ["disable-legacy=on", "disable-modern=on", "rx_queue_size=512",
             "rx_queue_size=1024", "event_idx=off", "packed=on", "mq=on",
             "host_mtu=9000", "page-per-vq=on,disable-legacy=on",
@@ -76,19 +77,21 @@ def test_variants(machine, wire, options):
     check_echo(m, wire)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [255, 256, 257, 2047, 2048, 2049])
-def test_counts_around_the_ring(machine, n):
-    m = machine()
+def test_counts_around_the_ring(machine, kind, n):
+    m = machine(nic=kind)
     start(m, f"netpoll 0 --frames {n} --seconds 30")
     m.wires[0].send_paced((frame(i) for i in range(n)), 20000)
     result = results(m.wait_prompt(40))[0]
     assert result["frames"] == str(n) and result["bytes"] == str(64 * n)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("length", [64, 1514])
-def test_flood_with_nobody_polling(machine, length):
+def test_flood_with_nobody_polling(machine, kind, length):
     """The ring is full for long, twice; then frames flow as before."""
-    m = machine()
+    m = machine(nic=kind)
     wire = m.wires[0]
     for _ in range(2):
         for i in range(5000):
@@ -97,9 +100,10 @@ def test_flood_with_nobody_polling(machine, length):
         check_echo(m, wire, 10)
 
 
-def test_lengths(machine):
+@pytest.mark.parametrize("kind", KINDS)
+def test_lengths(machine, kind):
     """Too short or too long is dropped whole and counted, and harms nothing."""
-    m = machine()
+    m = machine(nic=kind)
     wire = m.wires[0]
     good = [14, 59, 60, 1514]
     start(m, f"netecho 0 --frames {len(good)} --seconds 30")
@@ -116,8 +120,9 @@ def test_lengths(machine):
     assert dropped and int(dropped.group(1)) >= 1
 
 
-def test_link_down_and_up(machine):
-    m = machine()
+@pytest.mark.parametrize("kind", KINDS)
+def test_link_down_and_up(machine, kind):
+    m = machine(nic=kind)
     check_echo(m, m.wires[0], 3)
     m.qmp("set_link", name="nic0", up=False)
     assert "link is down" in m.run("run netflood 0 60 10")
@@ -125,8 +130,10 @@ def test_link_down_and_up(machine):
     check_echo(m, m.wires[0], 3)
 
 
-def test_two_nics(machine):
-    m = machine(nic=["virtio", "virtio-legacy"])
+@pytest.mark.parametrize("kinds", [["virtio", "virtio-legacy"],
+                                   ["e1000e", "virtio"], ["e1000", "e1000e"]])
+def test_two_nics(machine, kinds):
+    m = machine(nic=kinds)
     check_echo(m, m.wires[0], 3)
     start(m, "netecho 1 --frames 3 --seconds 20")
     for i in range(3):

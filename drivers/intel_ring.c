@@ -1,0 +1,151 @@
+// intel_ring.c - frames through an Intel ring: receive in place, transmit by
+// copy.
+// SPDX-License-Identifier: MIT
+//
+// Tried on QEMU 7.2: e1000 (82540EM, 82544GC, 82545EM), e1000e (82574L), and on
+// the model of the X540 (tests/models).
+//
+// A descriptor is cleared when its frame is taken and goes back, with all of
+// its burst, at the next receive. Never more than half of them are out, so the
+// next one is always the device's, and its status word is what programs poll.
+#include "intel_ring.h"
+
+enum { LOOKS_A_SECOND = 250 };
+
+// A frame, or a piece of one in several buffers, that is not for a program.
+static __attribute__((noinline, cold)) void intel_drop(struct intel *intel,
+                                                       u32 status)
+{
+    intel->nic.rx_dropped += !intel->rx_skip;
+    intel->rx_skip = (status & INTEL_EOP) == 0;
+}
+
+// How many lengths from NET_MIN_FRAME on are good: none while pieces of a frame
+// too big are still to come.
+static inline u32 intel_lengths(const struct intel *intel)
+{
+    return intel->rx_skip ? 0 : intel->nic.max_frame - NET_MIN_FRAME + 1;
+}
+
+// Take at most half the ring, which is the device's to fill: of all that it
+// wrote only status and length are looked at.
+static inline u32 intel_take(struct intel *intel, struct net_frame *frames,
+                             u32 n)
+{
+    struct intel_desc *ring = intel->rx;
+    u32 mask = intel->n_rx - 1, shift = intel->rx_shift;
+    u32 lengths = intel_lengths(intel);
+    u32 looked = intel->kind->rx_errors | INTEL_EOP;
+    u32 at = intel->rx_at, end = at + intel->nic.max_burst;
+    u8 *buffers = intel->rx_buffers;
+    struct net_frame *next = frames, *last = frames + n;
+    u64 bytes = 0;
+    while (next != last && at != end) {
+        struct intel_desc *desc = &ring[at & mask];
+        u32 status = load_acquire(&desc->status);
+        if (!(status & INTEL_DD)) {
+            break;
+        }
+        u32 len = desc->length;
+        desc->word = 0;
+        u8 *frame = buffers + (u64)((at + shift) & mask) * FRAME_ROOM;
+        at++;
+        if (len - NET_MIN_FRAME >= lengths || (status & looked) != INTEL_EOP) {
+            intel_drop(intel, status);
+            lengths = intel_lengths(intel);
+            continue;
+        }
+        next->data = frame;
+        next->len = len;
+        next++;
+        bytes += len;
+    }
+    intel->rx_at = at;
+    intel->nic.rx_bytes += bytes;
+    return (u32)(next - frames);
+}
+
+static int intel_rx(struct nic *nic, struct net_frame *frames, u32 n)
+{
+    struct intel *intel = (struct intel *)nic;
+    if (intel->broken) {
+        TRY(intel_heal(intel));
+    }
+    store_release(&intel->busy, 1);
+    u32 mask = intel->n_rx - 1;
+    if (intel->rx_given != intel->rx_at) {
+        intel->rx_given = intel->rx_at;
+        // One is kept back: with tail = head the ring would be empty.
+        intel_tail(intel, intel->kind->rx, (intel->rx_at - 1) & mask);
+    }
+    u32 count = intel_take(intel, frames, n);
+    nic->rx_frames += count;
+    nic_set_poll(nic, &intel->rx[intel->rx_at & mask].status, INTEL_DD, 0);
+    store_release(&intel->busy, 0);
+    return (int)count;
+}
+
+static inline int intel_check(struct intel *intel)
+{
+    if (rdtsc() - intel->checked_tsc >= time_tsc_hz() / LOOKS_A_SECOND) {
+        intel_look(intel);
+    }
+    if (intel->broken) {
+        TRY(intel_heal(intel));
+    }
+    return intel->speed ? 0 : E_LINK;
+}
+
+// Copy frames into free slots. Returns how many; *error says why no more. Slots
+// are done in order: when the one behind is, this one is, and one stays empty.
+static inline u32 intel_queue(struct intel *intel,
+                              const struct net_frame *frames, u32 n, int *error)
+{
+    struct intel_desc *ring = intel->tx;
+    u32 mask = intel->n_tx - 1, at = intel->tx_at, i = 0;
+    u64 bytes = 0;
+    for (; i < n; i++, at++) {
+        if (!(load_acquire(&ring[(at + 1) & mask].status) & INTEL_DD)) {
+            *error = E_AGAIN;
+            break;
+        }
+        u32 len = __atomic_load_n(&frames[i].len, __ATOMIC_RELAXED);
+        if (!nic_takes(&intel->nic, len)) {
+            *error = E_SIZE;
+            break;
+        }
+        u8 *to = intel->tx_buffers + (u64)(at & mask) * FRAME_ROOM;
+        u32 wire = frame_copy(to, frames[i].data, len);
+        ring[at & mask].word =
+            INTEL_TX_EOP | INTEL_TX_IFCS | INTEL_TX_RS | wire;
+        bytes += len;
+    }
+    intel->tx_at = at;
+    intel->nic.tx_frames += i;
+    intel->nic.tx_bytes += bytes;
+    return i;
+}
+
+static int intel_tx(struct nic *nic, const struct net_frame *frames, u32 n)
+{
+    struct intel *intel = (struct intel *)nic;
+    TRY(intel_check(intel));
+    store_release(&intel->busy, 1);
+    int error = 0;
+    u32 queued = intel_queue(intel, frames, n, &error);
+    if (queued) {
+        intel_tail(intel, intel->kind->tx, intel->tx_at & (intel->n_tx - 1));
+    }
+    store_release(&intel->busy, 0);
+    if (queued) {
+        return (int)queued;
+    }
+    return error == E_AGAIN ? intel_tx_full(intel) : error;
+}
+
+const struct nic_ops intel_ops = {
+    .rx = intel_rx,
+    .tx = intel_tx,
+    .info = intel_info,
+    .recover = intel_recover,
+};
