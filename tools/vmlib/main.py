@@ -22,6 +22,8 @@ SHUTDOWN_SECONDS = 5
 
 def main(argv):
     options = option_list.parse(argv)
+    # A job in the background of a script is born with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *unused: sys.exit(143))
     try:
         if options.show:
