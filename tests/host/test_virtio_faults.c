@@ -150,6 +150,12 @@ static void transmit_lies(void)
         CHECK_EQ(nic_get(0)->tx_dropped, 1);
         begin();
         CHECK_EQ(net_tx_burst(0, frames, 3), 3);
+        card_complete(1); // early, and once more
+        card_complete(1);
+        CHECK_EQ(net_tx_burst(0, frames, 128), 128);
+        CHECK_EQ(card.resets, 2);
+        begin();
+        CHECK_EQ(net_tx_burst(0, frames, 3), 3);
         card_show(&card.queues[1], 4); // more than there were
         CHECK_EQ(net_tx_burst(0, frames, 128), 128);
         CHECK_EQ(card.resets, 2);
