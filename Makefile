@@ -47,7 +47,7 @@ image: $(B)/ingot.img ## one bootable disk image: build/ingot.img
 
 # What runs once, or only when something went wrong: small counts more than fast.
 COLD := boot/% drivers/ahci% drivers/e1000.% drivers/intel_ring_init.% drivers/virtio.% \
-  drivers/virtio_net_init.% kernel/acpi% kernel/apic.% kernel/app% kernel/core.% \
+  drivers/virtio_net_init.% drivers/x540.% kernel/acpi% kernel/apic.% kernel/app% kernel/core.% \
   kernel/device.% kernel/elf.% kernel/fault.% kernel/main.% kernel/memory.% kernel/modules.% \
   kernel/paging.% kernel/pci% kernel/power.% kernel/rtc.% kernel/smp.% kernel/time% lib/format.%
 $(filter $(COLD:%=$(B)/kernel/%),$(KERNEL_OBJ)): SIZE := -Os

@@ -3,5 +3,6 @@
 #include "drivers.h"
 
 const struct driver *const drivers[] = {
-    &virtio_net_driver, &e1000_driver, &e1000e_driver, &ahci_driver, 0,
+    &virtio_net_driver, &e1000_driver, &e1000e_driver,
+    &x540_driver,       &ahci_driver,  0,
 };

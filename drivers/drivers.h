@@ -6,4 +6,5 @@
 extern const struct driver virtio_net_driver;
 extern const struct driver e1000_driver;
 extern const struct driver e1000e_driver;
+extern const struct driver x540_driver;
 extern const struct driver ahci_driver;
