@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from test_programs import frame, make_image, results, start
+from test_programs import frame, make_image, results, sent_frames, start, take
 from vmlib import model
+from vmlib.wire import Wire
 
 NICS = ["e1000", "e1000e", pytest.param("x540", marks=pytest.mark.skipif(
     not model.qemu_has_device(), reason="needs x-pci-proxy-dev"))]
@@ -144,6 +145,17 @@ def test_different_kinds_at_once(machine):
         check_echo(m, 3, nic=index)
 
 
+@pytest.mark.parametrize("device", ["e1000-82544gc", "e1000-82545em"])
+def test_relatives(machine, device):
+    wire = Wire()
+    m = machine(nic="none", qemu=[
+        "-netdev", f"socket,id=w0,udp=127.0.0.1:{wire.peer},"
+                   f"localaddr=127.0.0.1:{wire.port}",
+        "-device", f"{device},netdev=w0,romfile="])
+    m.wires.append(wire)
+    check_echo(m, 5)
+
+
 def test_little_ram(machine):
     m = machine(nic=["e1000", "e1000e"], mem=16)
     for index in range(2):
@@ -206,6 +218,21 @@ def test_x540_bad_frames_are_dropped_and_counted(machine, setting, count):
     # The card counts a bad FCS itself, and gives it to us only when forced to.
     forced = "force" in setting
     assert dropped(m) == count * (1 + forced)
+    assert not rules(m)
+
+
+@x540
+def test_x540_echoes_many(machine):
+    """None lost, none damaged, no rule broken."""
+    m = machine(nic="x540")
+    start(m, "netecho 0 --frames 20000 --seconds 30")
+    back = []
+    m.wires[0].socket.setblocking(False)
+    m.wires[0].send_paced(sent_frames(m.wires[0], 20000, back), 20000)
+    m.wait_prompt(40)
+    while len(back) < 20000 and (got := m.wires[0].receive(5)):
+        back.append(got)  # the card sends on while the prompt is printed
+    assert [got[12:] for got in back] == [frame(i)[12:] for i in range(20000)]
     assert not rules(m)
 
 
