@@ -6,7 +6,7 @@
 #include "../../apps/lib/print.h"
 #include "../../apps/lib/result.h"
 
-enum { BURST = 32, BURSTS = 50, FRAME = 64, SECONDS = 3 };
+enum { BURST = 32, BURSTS = 50, FRAME = 64, LIMIT_NS = 50000000 };
 
 #define BAD 0xFFFF900000000000ul
 
@@ -20,7 +20,7 @@ struct burst_total {
 
 static void burst_run(u32 nic, int transmit, struct burst_total *total)
 {
-    u64 limit = os->time_ns() + SECONDS * 100000000ul, start = 0;
+    u64 limit = os->time_ns() + LIMIT_NS, start = 0;
     while (start < limit && total->bursts < BURSTS) {
         start = os->time_ns();
         int n = transmit ? os->net_tx_burst(nic, frames, BURST)

@@ -105,7 +105,7 @@ def test_lengths_to_send(machine, nic):
     assert {len(m.wires[0].receive(5)) for _ in range(100)} == {60}
 
 
-@pytest.mark.parametrize("nic", NICS[:2])
+@pytest.mark.parametrize("nic", NICS)
 def test_budgets(machine, tmp_path, nic):
     """Guest instructions: an empty poll by call, from assembly and in line; a
     frame of 64 bytes in bursts of 32, there and back."""
@@ -119,7 +119,9 @@ def test_budgets(machine, tmp_path, nic):
     assert int(sent["frames"]) >= 320 and 10 < int(sent["centi"]) <= 5000
     for i in range(250):
         m.wires[0].send(frame(i))
-    m.wait(lambda: m.wires[0].backlog()[0] == 0, 10, "frames read by QEMU")
+    until = time.monotonic() + 10
+    while m.wires[0].backlog()[0] and time.monotonic() < until:
+        time.sleep(0.001)
     m.qmp("query-status")  # behind the last of them in QEMU's main loop
     received = results(m.run("run burst rx"))[0]
     assert int(received["frames"]) >= 96 and 10 < int(received["centi"]) <= 4000
