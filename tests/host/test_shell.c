@@ -241,6 +241,18 @@ static void test_dates(void)
     check_date(12622780800, "2370-1-1 0:0:0");
 }
 
+// Address and length that wrap around must not look like a short range.
+static void test_the_end_of_memory(void)
+{
+    fresh();
+    CHECK(has(session("dump 0xFFFFFFFFFFFFFFF0 64\r"),
+              "error: dump: 0xfffffffffffffff0 + 64 is past the end"));
+    CHECK(has(session("peek 0xFFFFFFFFFFFFFFF9\r"), "past the end of memory"));
+    CHECK(has(session("poke 0xFFFFFFFFFFFFFFFF 1 2\r"),
+              "past the end of memory"));
+    CHECK(has(session("peek 0xFFFFFFFFFFFFFFF8\r"), "nothing is mapped"));
+}
+
 int main(void)
 {
     RUN(test_ls);
@@ -254,5 +266,6 @@ int main(void)
     RUN(test_file_name_as_command_is_a_hint);
     RUN(test_peek_poke_dump);
     RUN(test_dates);
+    RUN(test_the_end_of_memory);
     return TEST_RESULT();
 }
