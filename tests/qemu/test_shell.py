@@ -1,6 +1,7 @@
 # test_shell.py - the shell on a real machine: files, start, history, completion.
 # SPDX-License-Identifier: MIT
 import os
+import struct
 
 import pytest
 
@@ -77,3 +78,34 @@ def test_ctrl_c_at_the_prompt(machine):
     m.send(b"run nosuch\x03")
     m.wait_for("^C")
     assert "Hello from C on Ingot!" in m.run("run hello")
+
+
+def shell_pointer(m):
+    """Where the shell keeps the address of one of its own functions."""
+    with open(os.path.join(ROOT, "build/shell.elf"), "rb") as file:
+        elf = file.read()
+    offset, size, n = (struct.unpack_from("<Q", elf, 32)[0],
+                       *struct.unpack_from("<HH", elf, 54))
+    loads = [struct.unpack_from("<IIQQQQQ", elf, offset + size * i)
+             for i in range(n)]
+    text = next(h for h in loads if h[0] == 1 and h[1] == 5)
+    data = next(h for h in loads if h[0] == 1 and h[1] == 6)
+    dump = m.run(f"dump {data[3]:#x} {data[6] & ~15}", timeout=60)
+    for line in dump.splitlines():
+        words = line.split()
+        for at in (1, 9):
+            value = int("".join(reversed(words[at:at + 8])), 16)
+            if text[3] <= value < text[3] + text[6]:
+                return int(words[0], 16) + at - 1
+    raise AssertionError("no pointer in the shell's data")
+
+
+def test_a_crashed_shell_is_started_afresh(machine):
+    """Its fresh copy works, and does not type run= once more."""
+    m = machine(append="run=ver")
+    m.wait_prompt()
+    m.type(f"poke {shell_pointer(m):#x} 0")
+    m.wait_for("***")
+    m.wait_quiet()
+    assert "Hello from C on Ingot!" in m.run("run hello")
+    assert m.text().count("ingot> ver") == 1
