@@ -127,6 +127,7 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
         result = app_call(&app);
         smp_stop_all();
         console_break_lock();
+        console_end_line(); // whatever it wrote last: a prompt starts a line
     }
     app_take_back(&app);
     if (app.ended != 0) {

@@ -53,8 +53,11 @@ void console_break_lock(void)
     lock.owner = 0;
 }
 
+static char last = '\n'; // byte on the consoles
+
 static void console_write_all(const char *text, u64 len)
 {
+    last = len > 0 ? text[len - 1] : last;
     for (u32 i = 0; i < CONSOLE_SINKS; i++) {
         if (sinks[i] != 0) {
             sinks[i]->write(text, len);
@@ -68,6 +71,13 @@ void console_write(const char *text, u64 len)
     int taken = lock_take(&lock);
     console_write_all(text, len);
     lock_give(&lock, taken);
+}
+
+void console_end_line(void)
+{
+    if (last != '\n') {
+        console_write("\n", 1);
+    }
 }
 
 void console_printf(const char *text, ...)

@@ -16,6 +16,8 @@ void console_add_sink(const struct console_sink *sink);
 // that names none that exists, keeps all.
 void console_choose(const char *list);
 void console_write(const char *text, u64 len);
+// Begin a new line unless the consoles are at the start of one.
+void console_end_line(void);
 void console_break_lock(void); // a program died while writing
 void console_printf(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

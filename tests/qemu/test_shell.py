@@ -6,8 +6,8 @@ import struct
 import pytest
 
 from conftest import ROOT
-
 from test_programs import make_image
+
 
 def with_file(tmp_path, name, content):
     """The image with one more file."""
@@ -103,9 +103,21 @@ def shell_pointer(m):
 def test_a_crashed_shell_is_started_afresh(machine):
     """Its fresh copy works, and does not type run= once more."""
     m = machine(append="run=ver")
-    m.wait_prompt()
+    m.wait_for("Command line: run=ver\n")
+    m.wait_quiet()
     m.type(f"poke {shell_pointer(m):#x} 0")
     m.wait_for("***")
     m.wait_quiet()
     assert "Hello from C on Ingot!" in m.run("run hello")
     assert m.text().count("ingot> ver") == 1
+
+
+def test_the_prompt_starts_a_line(vm, tmp_path):
+    """Also after a program whose last line has no end (BareMetal's b_output)."""
+    code = bytes.fromhex("488d350f000000"    # lea rsi, [rip + 15]
+                         "b903000000"        # mov ecx, 3
+                         "ff142518001000"    # call [0x100018]
+                         "31c0c3") + b"abc"  # xor eax, eax; ret
+    image = with_file(tmp_path, "open.app", code)
+    out = vm("run open; run open; ver", image=image, timeout=60)
+    assert out.count("\nabc\n") == 2
