@@ -53,10 +53,13 @@ int command_pci(int argc, char **argv)
 static void net_row(u32 nic, const struct net_info *info)
 {
     const u8 *mac = info->mac;
-    print("%3u  %-12s %-13s %02x:%02x:%02x:%02x:%02x:%02x  %-4s %7u %6u\n", nic,
+    char speed[12] = "-"; // not every device tells
+    if (info->speed_mbps > 0) {
+        format(speed, sizeof(speed), "%u", info->speed_mbps);
+    }
+    print("%3u  %-12s %-13s %02x:%02x:%02x:%02x:%02x:%02x  %-4s %7s %6u\n", nic,
           info->driver, info->pci, mac[0], mac[1], mac[2], mac[3], mac[4],
-          mac[5], info->link ? "up" : "down", info->speed_mbps,
-          info->max_frame);
+          mac[5], info->link ? "up" : "down", speed, info->max_frame);
     print("     received %lu frames, %lu bytes, %lu dropped, %lu missed\n",
           info->rx_frames, info->rx_bytes, info->rx_dropped, info->rx_missed);
     print("     sent     %lu frames, %lu bytes, %lu dropped\n", info->tx_frames,

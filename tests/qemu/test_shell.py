@@ -121,3 +121,23 @@ def test_the_prompt_starts_a_line(vm, tmp_path):
     image = with_file(tmp_path, "open.app", code)
     out = vm("run open; run open; ver", image=image, timeout=60)
     assert out.count("\nabc\n") == 2
+
+
+def test_keys_pressed_while_it_boots(machine):
+    m = machine(prompt=False)
+    m.send(b"ver;run hello early\r")  # the port's FIFO holds 16 of these
+    m.wait_for("argument 1: early", timeout=60)
+
+
+def test_keys_without_a_meaning_leave_no_stray_characters(machine):
+    m = machine()
+    keys = [b"\x1b[2~", b"\x1b[5~", b"\x1b[15~", b"\x1bOP", b"\x1b[[A",
+            b"\x1b[1;5P", b"\x1b]0;title\x07", b"\x1b[?1;2c", b"\xc3\xa9",
+            b"\xff", b"\x00", b"\x02\x06\x1c\x1d", b"\x1bx", b"\x1b[Z"]
+    for key in keys:
+        m.send(key)
+    m.send(b"vr\x1b[De\x1b[C\x1b[C;ru hello\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D"
+           b"\x1b[Dn\x01\x1b[3~v\x05\r")
+    m.wait_for("Hello from C on Ingot!")
+    assert "ingot> ver;run hello\n" in m.text()
+    assert "error" not in m.text()
