@@ -102,6 +102,17 @@ static void test_autorun_too_big(void)
     CHECK(has(session("x\r"), "error: autorun: 65537 bytes are too many\n" P));
 }
 
+static void test_autorun_line_too_long(void)
+{
+    static char text[LINE_CAP + 20];
+    fresh();
+    memset(text, 'x', LINE_CAP + 1);
+    memcpy(text + LINE_CAP + 1, "\nrun flat\n", 11);
+    disk_file(2, "autorun", 3, text, LINE_CAP + 11);
+    CHECK(same(session(""),
+               P "\nerror: autorun: line 1 is too long\n" P "run flat\n" P));
+}
+
 static void test_init_app(void)
 {
     fresh();
@@ -115,7 +126,7 @@ static void test_init_app(void)
 static void test_completion(void)
 {
     fresh();
-    CHECK(same(session("hel\t\r") + 7 + 5, session("help \r") + 7 + 5));
+    CHECK(same(session("hel\t\003"), P "help ^C\n" P));
     CHECK(same(session("run h\t\r"), P "run hello.app \n" P));
     CHECK(same(session("ls x;run f\t 1\003"), P "ls x;run flat  1^C\n" P));
     CHECK(same(session("loadr r\t\003"), P "loadr ramdisk.app ^C\n" P));
@@ -130,6 +141,8 @@ static void test_completion(void)
     CHECK(same(session("zz\t\t\003"), P "zz^C\n" P));
     CHECK(same(session("ls h\t\003"), P "ls h^C\n" P));
     CHECK(same(session("run hello.app h\t\003"), P "run hello.app h^C\n" P));
+    disk_file(2, "needs quotes", 3, "", 1);
+    CHECK(same(session("run n\t\t\003"), P "run n^C\n" P));
 }
 
 int main(void)
@@ -142,6 +155,7 @@ int main(void)
     RUN(test_run_option);
     RUN(test_autorun);
     RUN(test_autorun_too_big);
+    RUN(test_autorun_line_too_long);
     RUN(test_init_app);
     RUN(test_completion);
     return TEST_RESULT();
