@@ -45,12 +45,10 @@ kernel: $(B)/ingot.elf ## the kernel: build/ingot.elf
 apps: $(APPS) $(TEST_APPS) $(B)/linux/raytrace ## the programs: build/apps/*.app
 image: $(B)/ingot.img ## one bootable disk image: build/ingot.img
 
-# What runs once, or only when something went wrong: small counts more than fast.
-COLD := boot/% drivers/ahci% drivers/e1000.% drivers/intel_ring_init.% drivers/virtio.% \
-  drivers/virtio_net_init.% drivers/x540.% kernel/acpi% kernel/apic.% kernel/app% kernel/core.% \
-  kernel/device.% kernel/elf.% kernel/fault.% kernel/main.% kernel/memory.% kernel/modules.% \
-  kernel/paging.% kernel/pci% kernel/power.% kernel/rtc.% kernel/smp.% kernel/time% lib/format.%
-$(filter $(COLD:%=$(B)/kernel/%),$(KERNEL_OBJ)): SIZE := -Os
+# What programs call in their loops is compiled for speed; the rest runs once, or
+# only when something went wrong, and is compiled for size.
+HOT := drivers/intel_ring.% drivers/virtio_net.% kernel/nic.% lib/string.%
+$(filter-out $(HOT:%=$(B)/kernel/%),$(KERNEL_OBJ)): SIZE := -Os
 $(B)/ingot.elf: $(KERNEL_OBJ) linker.ld
 	@echo "  LD   $@"
 	@$(LD) -nostdlib -static --gc-sections -z max-page-size=4096 -z noexecstack \

@@ -112,6 +112,9 @@ static void interrupt_exception(struct registers *regs)
     if (step && app_stop_step(regs)) {
         return;
     }
+    if (regs->vector == VECTOR_NMI && core_self()->index != 0) {
+        return; // smp_stop_all()'s: the core had stopped before it came
+    }
     if (!core_self()->inside && app_fault(regs)) {
         return;
     }

@@ -98,3 +98,13 @@ def test_a_picture_on_more_cores_than_there_are(vm):
 def test_jitter_takes_no_interrupts(vm):
     assert re.search(r"RESULT bench=jitter .* interrupts=0\b",
                      vm("run jitter 1"))
+
+
+def test_an_nmi_for_everybody_ends_only_the_program(die):
+    """A server's button: the other cores, idle, have nothing to end."""
+    die.type("run die spin-off")
+    die.wait_for(SIGNS["spin-off"])
+    die.monitor("nmi")
+    die.wait_for("*** die.app: NMI", timeout=20)
+    die.wait_prompt()
+    assert "workers=2" in die.run("run smp 2")

@@ -102,7 +102,7 @@ def shell_pointer(m):
 
 def test_a_crashed_shell_is_started_afresh(machine):
     """Its fresh copy works, and does not type run= once more."""
-    m = machine(append="run=ver")
+    m = machine(append="run=ver", prompt=False)
     m.wait_for("Command line: run=ver\n")
     m.wait_quiet()
     m.type(f"poke {shell_pointer(m):#x} 0")
