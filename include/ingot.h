@@ -88,6 +88,17 @@ struct net_info {
     u64 tx_dropped; // refused or lost on transmit
 };
 
+// What net_set() sets. All of it goes back when the program ends.
+enum net_setting {
+    NET_PROMISCUOUS, // 1 (from the start): frames to any address; 0: only its
+                     // own, broadcast, and multicast as the next one says
+    NET_MULTICAST,   // 1: every multicast frame, 0: none
+    NET_RX_RING,     // descriptors, a power of two
+    NET_TX_RING,
+    NET_FRAME_LIMIT, // bytes without FCS, both ways: 60 to NET_MAX_JUMBO
+};
+enum { NET_MAX_JUMBO = 9014 };
+
 // ---- disk ----
 struct disk_info {
     char driver[16];
@@ -158,6 +169,18 @@ struct cpu_info {
     u32 present;    // enabled in the firmware's tables
     u64 xcr0;       // state components switched on, 0 without XSAVE
     u64 interrupts; // device interrupts taken since boot
+};
+
+// ---- screen ----
+struct screen_info {
+    void *pixels; // the first row, write-combining: write, do not read
+    u32 width, height;
+    u32 pitch;                 // bytes from one row to the next
+    u32 bits;                  // per pixel: 24 or 32
+    u8 red_position, red_bits; // bit number in a pixel, and how many
+    u8 green_position, green_bits;
+    u8 blue_position, blue_bits;
+    u8 reserved[2];
 };
 
 // ---- pci ----
@@ -267,7 +290,21 @@ struct sys_info {
     CALL(cpu, int, cpu_wait, (u32 cpu), \
         "Wait until what cpu_start sent to a core has returned; what it wrote is visible then. Returns 0. E_RANGE: no such core. E_ARG: core 0 or the calling core.") \
     CALL(cpu, int, cpu_busy, (u32 cpu), \
-        "1 while a core runs something (core 0 always does), else 0. E_RANGE: no such core.")
+        "1 while a core runs something (core 0 always does), else 0. E_RANGE: no such core.") \
+    CALL(net, int, net_set, (u32 nic, u32 setting, u64 value), \
+        "Change a NIC (enum net_setting); frames in its rings are lost when a ring or the frame limit changes. Goes back when the program ends. Returns 0. E_NODEV, E_GONE; E_ARG: no such setting or value; E_UNSUPPORTED: this device cannot; E_NOMEM.") \
+    CALL(hook, int, hook_timer, (u64 first_ns, u64 period_ns, void (*fn)(void *), void *arg), \
+        "Call fn(arg) on the calling core first_ns nanoseconds from now, then every period_ns (0: once), by interrupt and on a stack of its own. Returns a hook's number. Gone when the program ends. E_ARG: fn is null; E_NODEV: no timer; E_NOMEM: too many hooks.") \
+    CALL(hook, int, hook_net, (u32 nic, void (*fn)(void *), void *arg), \
+        "Call fn(arg) on the calling core, by interrupt, when frames have come to a NIC whose ring was empty; receive until it is. E_ARG, E_NODEV; E_UNSUPPORTED: this NIC cannot interrupt; E_BUSY: it has a hook; E_NOMEM.") \
+    CALL(hook, int, hook_irq, (u32 index, u32 entry, void (*fn)(void *), void *arg), \
+        "Call fn(arg) on the calling core when PCI function number index signals MSI-X entry `entry` (entry 0 of MSI where it has no MSI-X). E_ARG; E_RANGE: no such function or entry; E_UNSUPPORTED: it has neither; E_BUSY: a driver or a hook has it; E_NOMEM.") \
+    CALL(hook, int, hook_remove, (u32 hook), \
+        "End a hook. E_RANGE: no such hook.") \
+    CALL(screen, int, screen_info, (struct screen_info *info), \
+        "Describe the framebuffer. E_NODEV: there is none.") \
+    CALL(screen, int, screen_claim, (int on), \
+        "1: the screen is the program's, console text stays off it; 0: text again, as it was. Text again when the program ends. E_NODEV: there is no screen.")
 // clang-format on
 
 #define INGOT_CALL_MEMBER(group, result, name, parameters, text)               \

@@ -237,6 +237,49 @@ static int api_sys_ready(void)
     return 0;
 }
 
+static int api_net_set(u32 nic, u32 setting, u64 value)
+{
+    (void)nic, (void)setting, (void)value;
+    return E_UNSUPPORTED;
+}
+
+static int api_hook_timer(u64 first_ns, u64 period_ns, void (*fn)(void *),
+                          void *arg)
+{
+    (void)first_ns, (void)period_ns, (void)fn, (void)arg;
+    return E_UNSUPPORTED;
+}
+
+static int api_hook_net(u32 nic, void (*fn)(void *), void *arg)
+{
+    (void)nic, (void)fn, (void)arg;
+    return E_UNSUPPORTED;
+}
+
+static int api_hook_irq(u32 index, u32 entry, void (*fn)(void *), void *arg)
+{
+    (void)index, (void)entry, (void)fn, (void)arg;
+    return E_UNSUPPORTED;
+}
+
+static int api_hook_remove(u32 hook)
+{
+    (void)hook;
+    return E_RANGE;
+}
+
+static int api_screen_info(struct screen_info *info)
+{
+    (void)info;
+    return E_NODEV;
+}
+
+static int api_screen_claim(int on)
+{
+    (void)on;
+    return E_NODEV;
+}
+
 // Calls that the kernel itself uses, or a room implements under their own name.
 #define api_con_write con_write
 #define api_sys_error sys_error
