@@ -10,6 +10,7 @@
 #include "core.h"
 #include "cpu.h"
 #include "fault.h"
+#include "msi.h"
 
 enum { VECTORS = 256, STUBS = 0x80, STUB_BYTES = 16, EXCEPTIONS = 32 };
 enum {
@@ -101,6 +102,33 @@ void interrupt_set_handler(u8 vector, interrupt_handler *fn, void *context)
     handlers[vector].fn = fn;
 }
 
+static void interrupt_reserved(void *context)
+{
+    (void)context; // taken, and not yet told what for
+}
+
+int interrupt_take_vector(interrupt_handler *fn, void *context)
+{
+    for (u8 vector = VECTOR_DEVICE; vector < VECTOR_CORE; vector++) {
+        interrupt_handler *none = 0;
+        if (__atomic_compare_exchange_n(&handlers[vector].fn, &none,
+                                        interrupt_reserved, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+            handlers[vector].context = context;
+            store_release(&handlers[vector].fn, fn);
+            return vector;
+        }
+    }
+    return E_NOMEM;
+}
+
+void interrupt_give_vector(u8 vector)
+{
+    if (vector >= VECTOR_DEVICE && vector < VECTOR_CORE) {
+        store_release(&handlers[vector].fn, (interrupt_handler *)0);
+    }
+}
+
 u64 interrupt_count(void)
 {
     return interrupts;
@@ -136,8 +164,9 @@ void interrupt_dispatch(struct registers *regs)
     struct core *core = core_self();
     __atomic_fetch_add(&interrupts, 1, __ATOMIC_RELAXED);
     core->inside = 1;
-    if (handlers[regs->vector].fn != 0) {
-        handlers[regs->vector].fn(handlers[regs->vector].context);
+    interrupt_handler *fn = load_acquire(&handlers[regs->vector].fn);
+    if (fn != 0) { // null: given back while it was on its way
+        fn(handlers[regs->vector].context);
     }
     core->inside = 0;
     apic_end_of_interrupt();

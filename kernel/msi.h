@@ -12,8 +12,9 @@ void interrupt_give_vector(u8 vector);
 // Entries a function can signal: of MSI-X, else 1 of MSI, else 0.
 u32 msi_entries(const struct pci_device *device);
 // Send entry (MSI-X, or 0 of MSI) to vector on the core with this APIC id, and
-// switch it on. E_UNSUPPORTED: it has neither; E_RANGE: no such entry; E_NODEV:
-// no local APIC.
+// switch it on. The message is a write of the function's own: it must be a bus
+// master. E_UNSUPPORTED: it has neither, its table is not where it says, or the
+// id has more than eight bits; E_RANGE: no such entry; E_NODEV: no local APIC.
 int must_check msi_route(const struct pci_device *device, u32 entry, u8 vector,
                          u32 apic_id);
 void msi_off(const struct pci_device *device, u32 entry);
