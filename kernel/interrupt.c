@@ -109,14 +109,14 @@ static void interrupt_reserved(void *context)
 
 int interrupt_take_vector(interrupt_handler *fn, void *context)
 {
-    for (u8 vector = VECTOR_DEVICE; vector < VECTOR_CORE; vector++) {
+    for (u32 vector = VECTOR_DEVICE; vector < VECTOR_CORE; vector++) {
         interrupt_handler *none = 0;
         if (__atomic_compare_exchange_n(&handlers[vector].fn, &none,
                                         interrupt_reserved, 0, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED)) {
             handlers[vector].context = context;
             store_release(&handlers[vector].fn, fn);
-            return vector;
+            return (int)vector;
         }
     }
     return E_NOMEM;
