@@ -13,6 +13,7 @@
 #include "input.h"
 #include "machine.h"
 #include "modules.h"
+#include "option.h"
 #include "panic.h"
 #include "power.h"
 #include "smp.h"
@@ -106,21 +107,6 @@ static void read_boot_info(u32 loader, u64 info_phys, u64 kernel_phys)
     boot_info.kernel_phys = kernel_phys;
     console_printf("%s", boot_info.errors);
     must(result, "reading the memory map");
-}
-
-// The value of `key=` on the command line, "" when it is not there.
-static void option_read(const char *key, char *value, u64 cap)
-{
-    const char *at = boot_info.command_line;
-    u64 key_len = strlen(key), n = 0;
-    while (*at != 0 && !(strncmp(at, key, key_len) == 0 &&
-                         (at == boot_info.command_line || at[-1] == ' '))) {
-        at++;
-    }
-    for (at += *at ? key_len : 0; *at > ' ' && n < cap - 1; at++) {
-        value[n++] = *at;
-    }
-    value[n] = 0;
 }
 
 static void read_options(void)

@@ -24,9 +24,11 @@ MAY_INCLUDE = {
     "apps": ["include/ingot.h", "lib/", "apps/"],
 }
 # A driver's doors to the kernel: the one, the log's tag, and what serial ports
-# and keyboards need, which sit on no PCI bus and feed the console.
+# and keyboards need, which feed the console, are set up on the command line and
+# interrupt the first core.
 DOORS = {"kernel/driver.h", "kernel/log.h", "kernel/console.h",
-         "kernel/input.h", "kernel/apic.h"}
+         "kernel/input.h", "kernel/apic.h", "kernel/option.h",
+         "kernel/machine.h", "kernel/msi.h", "kernel/power.h"}
 # The compiler's own headers that need no library behind them.
 FREESTANDING = {"stdarg.h", "stddef.h", "emmintrin.h", "immintrin.h",
                 "x86intrin.h"}
