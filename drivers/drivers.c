@@ -4,5 +4,6 @@
 
 const struct driver *const drivers[] = {
     &virtio_net_driver, &e1000_driver, &e1000e_driver,
-    &x540_driver,       &ahci_driver,  0,
+    &x540_driver,       &ahci_driver,  &nvme_driver,
+    &virtio_blk_driver, &raid_driver,  0,
 };

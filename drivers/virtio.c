@@ -126,6 +126,13 @@ u16 virtio_config16(const struct virtio *virtio, u32 offset)
                : mmio_read16(virtio->config + offset);
 }
 
+u32 virtio_config32(const struct virtio *virtio, u32 offset)
+{
+    return virtio->port
+               ? inl((u16)(virtio->port + LEGACY_DEVICE_CONFIG + offset))
+               : mmio_read32(virtio->config + offset);
+}
+
 static u64 virtio_offered(const struct virtio *virtio)
 {
     if (virtio->port) {

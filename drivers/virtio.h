@@ -45,6 +45,7 @@ void virtio_fail(struct virtio *virtio);
 u32 virtio_status(const struct virtio *virtio); // STATUS_*
 u8 virtio_config8(const struct virtio *virtio, u32 offset);
 u16 virtio_config16(const struct virtio *virtio, u32 offset);
+u32 virtio_config32(const struct virtio *virtio, u32 offset);
 
 // Show the device everything below idx in the avail ring, and ring the doorbell
 // unless it says that it looks by itself. The fence is for the other side: the

@@ -98,3 +98,25 @@ enum { NET_QUEUE_RX = 0, NET_QUEUE_TX = 1 };
 // 5.1.6: header of a frame; the last two bytes, the number of buffers, are not
 // there on a legacy device without MRG_RXBUF.
 enum { NET_HEADER = 12, NET_HEADER_SHORT = 10, NET_HEADER_BUFFERS = 10 };
+
+// 5.2: block device
+enum { VIRTIO_BLK_LEGACY_ID = 0x1001, VIRTIO_BLK_ID = 0x1042 };
+#define VIRTIO_BLK_F_SIZE_MAX BIT(1)
+#define VIRTIO_BLK_F_SEG_MAX BIT(2)
+#define VIRTIO_BLK_F_RO BIT(5)
+#define VIRTIO_BLK_F_BLK_SIZE BIT(6)
+#define VIRTIO_BLK_F_FLUSH BIT(9)
+enum {                       // 5.2.4
+    BLK_CONFIG_CAPACITY = 0, // in 512 bytes, whatever a sector has
+    BLK_CONFIG_SIZE_MAX = 8,
+    BLK_CONFIG_SEG_MAX = 12,
+    BLK_CONFIG_BLK_SIZE = 20,
+    BLK_CONFIG_BYTES = 24,
+};
+struct virtio_blk_header { // 5.2.6
+    u32 type;
+    u32 reserved;
+    u64 sector; // in 512 bytes
+};
+enum { BLK_T_IN = 0, BLK_T_OUT = 1, BLK_T_FLUSH = 4 };
+enum { BLK_S_OK = 0, BLK_S_UNSUPP = 2, BLK_S_NONE = 0xFF };

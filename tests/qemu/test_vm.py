@@ -42,8 +42,7 @@ def test_shutdown_is_a_command(vm):
 
 
 @pytest.mark.parametrize("words,said", [
-    (["--disk", "nvme"], "not yet"),
-    (["--disk", "virtio"], "not yet"),
+    (["--disk", "floppy"], "floppy"),
     (["--screenshot", "x.png"], "not yet"),
     (["--image", "/nosuch.img"], "make image"),
     (["--kernel", "/nosuch.elf"], "make"),

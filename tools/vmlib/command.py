@@ -14,6 +14,10 @@ NIC_DEVICES = {
     "e1000": "e1000",
     "e1000e": "e1000e",
 }
+DISK_DEVICES = {  # besides ahci, which hangs on a controller
+    "nvme": "nvme,serial=ingot",
+    "virtio": "virtio-blk-pci",
+}
 # microvm has next to nothing unless asked: our kernel wants ACPI and PCI.
 BOARDS = {
     "q35": "q35",
@@ -119,12 +123,15 @@ def disk(options):
     if stick:
         return words + ["-device", "qemu-xhci,id=xhci", "-device",
                         "usb-storage,bus=xhci.0,drive=image,bootindex=0"]
+    # -kernel takes boot index 0 for itself.
+    first = "" if options.boot == "direct" else ",bootindex=0"
+    if options.disk in DISK_DEVICES:
+        return words + ["-device", f"{DISK_DEVICES[options.disk]},id=disk0,"
+                                   f"drive=image{first}"]
     bus = "ide.0"
     if options.machine.split(",")[0] != "q35":
         words += ["-device", "ich9-ahci,id=ahci"]
         bus = "ahci.0"
-    # -kernel takes boot index 0 for itself.
-    first = "" if options.boot == "direct" else ",bootindex=0"
     return words + ["-device",
                     f"ide-hd,id=disk0,bus={bus},drive=image{first}"]
 

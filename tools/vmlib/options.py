@@ -9,7 +9,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 NICS = ("virtio", "virtio-legacy", "e1000", "e1000e", "x540", "none")
 DISKS = ("ahci", "nvme", "virtio", "none")
 MACHINES = ("q35", "pc", "microvm")
-NOT_YET_DISKS = ("nvme", "virtio")
 DEFAULT_TIMEOUT = 300
 
 EPILOG = """\
@@ -138,8 +137,6 @@ def check(options):
 
 
 def not_yet(options):
-    if options.disk in NOT_YET_DISKS:
-        raise VmError(f"--disk {options.disk}: not yet, there is no driver")
     if options.screenshot:
         raise VmError("--screenshot: not yet, there is no screen")
 
