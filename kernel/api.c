@@ -233,6 +233,7 @@ static int api_sys_ready(void)
 {
     if (ready_ns == 0) {
         ready_ns = time_ns();
+        machine_set_running();
     }
     return 0;
 }

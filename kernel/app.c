@@ -7,12 +7,14 @@
 // app_leave(), and then all its memory does.
 #include "app.h"
 #include "../lib/string.h"
+#include "apic.h"
 #include "app_load.h"
 #include "console.h"
 #include "core.h"
 #include "cpu.h"
 #include "disk.h"
 #include "fault.h"
+#include "machine_check.h"
 #include "nic.h"
 #include "paging.h"
 #include "panic.h"
@@ -23,6 +25,9 @@
 #include "log.h"
 
 enum {
+    VECTOR_DEBUG = 1,
+    VECTOR_NMI = 2,
+    VECTOR_DOUBLE_FAULT = 8,
     VECTOR_STACK = 12,
     VECTOR_PROTECTION = 13,
     VECTOR_PAGE = 14,
@@ -47,7 +52,12 @@ static struct program app = {.owner = MEMORY_APP,
                              .stack = WINDOW_STACK};
 
 static struct program *running; // null: the kernel itself
-static enum { STOP_NO, STOP_KEY, STOP_WORKER } stopping; // Ctrl-C; another core
+static enum {
+    STOP_NO,
+    STOP_KEY,    // Ctrl-C
+    STOP_NMI,    // came in a call
+    STOP_WORKER, // another core ended it
+} stopping;
 
 int app_running(void)
 {
@@ -75,10 +85,31 @@ i64 app_offset(u64 address)
     return (i64)(address - running->image_start);
 }
 
+int app_symbol(u64 address, struct symbol *symbol)
+{
+    if (app_offset(address) < 0) {
+        return E_FORMAT;
+    }
+    return symbols_find(running->file, running->file_len,
+                        address - running->bias, symbol);
+}
+
 int app_is_stack_guard(u64 address)
 {
     return running != 0 && address < running->stack - APP_STACK_BYTES &&
            address >= running->stack - APP_STACK_BYTES - APP_STACK_GUARD;
+}
+
+// The machine as the next one may expect it; last the state of the ABI.
+static void app_restore(struct core *core)
+{
+    paging_load();
+    interrupt_load();
+    core_restore(core);
+    if (apic_is_on()) {
+        apic_start_core();
+    }
+    clear_vectors();
 }
 
 // Run what app_load() has put in place and return how it ended.
@@ -93,6 +124,7 @@ static int app_call(struct program *program)
     running = program;
     i64 status = app_enter(program->entry, program->argc, program->argv,
                            program->stack_pointer, &core->saved);
+    app_restore(core);
     running = before;
     core->saved = saved_before;
     stopping = STOP_NO;
@@ -186,24 +218,44 @@ static void app_abandon(struct registers *regs, i64 status)
     }
     core->stop = 0;
     regs->rip = (u64)app_leave;
+    regs->cs = SELECTOR_CODE;
+    regs->ss = SELECTOR_DATA;
     regs->rdi = core->saved;
     regs->rsi = (u64)status;
     regs->rsp = core->saved;
     regs->rflags = FLAGS_START;
 }
 
-int app_fault(struct registers *regs)
+// What a program brings about in a call is its own: a bad pointer, or (it can
+// jump anywhere) any exception at all. The shell is trusted not to.
+static int app_fault_is_kernels(const struct registers *regs)
 {
-    const struct core *core = core_self();
     int pointer = regs->vector == VECTOR_PAGE ||
                   regs->vector == VECTOR_PROTECTION ||
                   regs->vector == VECTOR_STACK;
-    if (running == 0 || core->saved == 0 ||
-        regs->vector == VECTOR_MACHINE_CHECK ||
-        (fault_in_kernel(regs->rip) && !pointer)) {
+    if (regs->vector == VECTOR_MACHINE_CHECK && machine_check_is_real()) {
+        return 1;
+    }
+    return fault_in_kernel(regs->rip) && !pointer &&
+           (running != &app || regs->vector == VECTOR_DOUBLE_FAULT ||
+            regs->vector == VECTOR_NMI);
+}
+
+int app_fault(struct registers *regs)
+{
+    struct core *core = core_self();
+    if (running == 0 || core->saved == 0 || app_fault_is_kernels(regs)) {
         return 0;
     }
-    fault_report(regs, running->name);
+    if (core->reporting) { // of what a program left, anything may be damaged
+        console_printf("\n*** the report itself met vector %lu\n",
+                       regs->vector);
+    } else {
+        core->reporting = 1;
+        fault_report(regs, running->name);
+    }
+    core->reporting = 0;
+    console_give_lock();
     if (core->index == 0) {
         running->ended = E_CRASHED;
     } else {
@@ -231,21 +283,24 @@ static int app_is_to_stop(const struct core *core)
 }
 
 // Kernel code that steps with nothing to stop: the program ended while it was
-// being stopped, or made a call with the trap flag set. It runs on.
+// being stopped, or made a call with the trap flag or a breakpoint set. It runs
+// on.
 static int app_end_step(struct registers *regs)
 {
-    if (!(regs->rflags & FLAG_TRAP) || !fault_in_kernel(regs->rip)) {
+    if (regs->vector != VECTOR_DEBUG || !fault_in_kernel(regs->rip)) {
         return 0;
     }
     regs->rflags &= ~FLAG_TRAP;
+    clear_debug();
     return 1;
 }
 
 // What the user is told, and what app_run() will return.
 static void app_note_stop(void)
 {
-    if (stopping == STOP_KEY) {
-        console_printf("\n*** %s: stopped by Ctrl-C\n", app.name);
+    if (stopping == STOP_KEY || stopping == STOP_NMI) {
+        console_printf("\n*** %s: stopped by %s\n", app.name,
+                       stopping == STOP_KEY ? "Ctrl-C" : "an NMI");
         app.ended = E_STOPPED;
     }
     stopping = STOP_NO;
@@ -263,6 +318,10 @@ void app_leave_if_stopping(void)
 int app_stop_step(struct registers *regs)
 {
     const struct core *core = core_self();
+    if (regs->vector == VECTOR_NMI && core->index == 0 && running == &app &&
+        stopping == STOP_NO && fault_in_kernel(regs->rip)) {
+        stopping = STOP_NMI;
+    }
     if (!app_is_to_stop(core)) {
         return app_end_step(regs);
     }

@@ -3,6 +3,7 @@
 #pragma once
 #include "interrupt.h"
 #include "memory.h"
+#include "symbols.h"
 
 // Start the shell, and a fresh copy whenever it ends. Does not return.
 _Noreturn void app_run_shell(void);
@@ -15,6 +16,8 @@ enum memory_owner app_owner(void); // whose memory a call now allocates
 const char *app_name(void);        // of what runs: the program, or "shell"
 // Offset of address in the running program's image; -1 outside.
 i64 app_offset(u64 address);
+// The program's own name for the place. E_FORMAT: it has none, or is flat.
+int must_check app_symbol(u64 address, struct symbol *symbol);
 int app_is_stack_guard(u64 address); // below the running program's stack
 
 // An exception struck. Returns 1 when it was the program's (or the shell's): a

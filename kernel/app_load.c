@@ -113,6 +113,9 @@ static int app_load_elf(struct program *program, const void *image, u64 len)
     program->entry = elf.entry;
     program->image_start = elf.start;
     program->image_end = elf.end;
+    program->file = image;
+    program->file_len = len;
+    program->bias = elf.bias;
     return app_relocate(image, &elf);
 }
 
@@ -134,6 +137,7 @@ static int app_load_flat(struct program *program, const void *image, u64 len)
     program->entry = program->window.start;
     program->image_start = program->window.start;
     program->image_end = program->window.start + bytes;
+    program->file_len = 0;
     return app_back(program->window.start, bytes, PAGE_WRITE | PAGE_EXEC,
                     program->owner, &source);
 }

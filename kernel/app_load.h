@@ -20,8 +20,11 @@ struct program {
     u64 stack; // top
     u64 entry, stack_pointer;
     u64 image_start, image_end;
-    int ended;  // E_CRASHED, E_STOPPED; 0: by itself
-    i64 status; // exit status when another core ended it
+    const void *file; // of an ELF program: the caller's, for its symbols
+    u64 file_len;     // 0: flat
+    u64 bias;         // added to the addresses in it
+    int ended;        // E_CRASHED, E_STOPPED; 0: by itself
+    i64 status;       // exit status when another core ended it
     int argc;
     const char *const
         *argv; // the caller's; app_load() puts a copy in its place

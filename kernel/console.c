@@ -53,6 +53,11 @@ void console_break_lock(void)
     lock.owner = 0;
 }
 
+void console_give_lock(void)
+{
+    lock_give(&lock, lock.owner == core_self()->index + 1);
+}
+
 static char last = '\n'; // byte on the consoles
 
 static void console_write_all(const char *text, u64 len)

@@ -19,6 +19,7 @@ void console_write(const char *text, u64 len);
 // Begin a new line unless the consoles are at the start of one.
 void console_end_line(void);
 void console_break_lock(void); // a program died while writing
+void console_give_lock(void);  // the same, on the calling core
 void console_printf(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -4,6 +4,7 @@
 // Intel SDM volume 3: 3.4.5 (descriptors), 7.7 (64-bit TSS), 13.3 (XSAVE).
 #include "core.h"
 #include "../lib/string.h"
+#include "machine_check.h"
 #include "paging.h"
 
 // The stacks live in a region of their own, each with room below it that is
@@ -12,6 +13,10 @@
 enum { STACK_BYTES = 8192, WORK_BYTES = 65536 };
 enum { STACK_SPACING = 0x10000, CORE_SPACING = 0x100000 };
 enum { MSR_GS_BASE = 0xC0000101 };
+// Above an interrupt's frame, which interrupt.c may have to move by a word.
+enum { STACK_SPARE = 16 };
+enum { CPUID1_MCE = 1 << 7, CR4_MCE = 1 << 6 };
+#define CR4_OSXSAVE BIT(18)
 
 static struct core first = {.self = &first};
 static struct core *cores[CORES] = {&first};
@@ -52,7 +57,7 @@ static void core_fill_tables(struct core *core)
 {
     u64 tss = (u64)&core->tss;
     for (u32 stack = 1; stack <= IST_STACKS; stack++) {
-        u64 top = core_stack_top(core->index, stack);
+        u64 top = core_stack_top(core->index, stack) - STACK_SPARE;
         core->tss.ist[(stack - 1) * 2] = (u32)top;
         core->tss.ist[(stack - 1) * 2 + 1] = (u32)(top >> 32);
     }
@@ -87,19 +92,29 @@ int core_make(u32 index, u32 apic_id)
 // (always), AVX (bit 2), opmask and ZMM (5 to 7).
 static void core_enable_vectors(struct core *core)
 {
-    struct cpuid features = cpuid(1, 0);
-    if ((features.ecx & BIT(26)) == 0) {
+    if ((core->cr4 & CR4_OSXSAVE) == 0) {
         return;
     }
-    u64 cr4;
-    __asm__ volatile("movq %%cr4, %0" : "=r"(cr4));
-    __asm__ volatile("movq %0, %%cr4" : : "r"(cr4 | BIT(18)));
     u32 wanted = cpuid(0xD, 0).eax & 0xE7;
     if ((wanted & 0xE4) != 0xE4) {
         wanted &= 0x7;
     }
     __asm__ volatile("xsetbv" : : "c"(0), "a"(wanted), "d"(0));
     core->xcr0 = wanted;
+}
+
+// Entry code switched on what C needs; the rest is the same on every core.
+static void core_set_control(struct core *core)
+{
+    if (core->cr0 == 0) {
+        struct cpuid features = cpuid(1, 0);
+        core->cr0 = read_cr0();
+        core->cr4 = read_cr4();
+        core->cr4 |= features.ecx & BIT(26) ? CR4_OSXSAVE : 0;
+        core->cr4 |= features.edx & CPUID1_MCE ? CR4_MCE : 0;
+    }
+    write_cr0(core->cr0);
+    write_cr4(core->cr4);
 }
 
 void core_begin(void)
@@ -127,5 +142,25 @@ void core_load(struct core *core)
                      : "m"(pointer), "r"(0x18), "r"(0x10)
                      : "rax", "memory");
     wrmsr(MSR_GS_BASE, (u64)core);
+    core_set_control(core);
     core_enable_vectors(core);
+    if (core->cr4 & CR4_MCE) {
+        machine_check_enable();
+    }
+}
+
+void core_restore(struct core *core)
+{
+    core_fill_tables(core);
+    core_load(core);
+    clear_debug();
+}
+
+// The first moments have no stacks of their own, and no program either.
+void core_find_self(const void *on_stack)
+{
+    u64 index = ((u64)on_stack - STACK_REGION) / CORE_SPACING;
+    if ((u64)on_stack >= STACK_REGION && index < CORES && cores[index] != 0) {
+        wrmsr(MSR_GS_BASE, (u64)cores[index]);
+    }
 }

@@ -36,17 +36,19 @@ struct core {
     struct core *self; // first: GS points here
     u32 index;
     u32 apic_id;
-    u64 saved;  // at 16, isr.asm: // what app_leave() needs to end what runs
-                // here
-    u32 inside; // a device interrupt's handler is running
-    u32 stop;   // leave the program's code
-    u64 gdt[5]; // null, code, data, TSS (two entries)
-    u64 xcr0;
+    u64 saved;     // at 16, isr.asm: // what app_leave() needs to end what runs
+                   // here
+    u32 inside;    // a device interrupt's handler is running
+    u32 stop;      // leave the program's code
+    u64 gdt[5];    // null, code, data, TSS (two entries)
+    u32 reporting; // an exception is being reported
+    u32 used;      // ran something since the program was started
     struct tss tss;
     // The mailbox: a line of its own, because waiting cores watch it.
     __attribute__((aligned(64))) void (*fn)(void *);
     void *arg;
-    u32 busy; // taken by a sender, given back when fn has returned
+    u32 busy;           // taken by a sender, given back when fn has returned
+    u64 cr0, cr4, xcr0; // as they are to be
 };
 
 void core_begin(void); // the very first step: core_self() works
@@ -54,6 +56,11 @@ void core_begin(void); // the very first step: core_self() works
 int must_check core_make(u32 index, u32 apic_id);
 // Load them on the core that calls; SSE, AVX and x87 switched on.
 void core_load(struct core *core);
+// The same again, and the control registers as they were: a program in ring 0
+// may have changed any of them.
+void core_restore(struct core *core);
+// GS as core_self() needs it, for the core whose interrupt stack this is.
+void core_find_self(const void *on_stack);
 struct core *core_get(u32 index); // null: not made
 u64 core_stack_top(u32 index, enum core_stack stack);
 // 1 when address lies below a stack of a core, where nothing is mapped.

@@ -151,6 +151,39 @@ static inline void irq_restore(u64 flags)
     __asm__ volatile("pushq %0; popfq" : : "r"(flags) : "memory", "cc");
 }
 
+// x87 and SSE as the ABI promises them to a function.
+static inline void clear_vectors(void)
+{
+    const u32 mxcsr = 0x1F80; // all exceptions masked, round to nearest
+    __asm__ volatile("fninit; ldmxcsr %0" : : "m"(mxcsr));
+}
+
+static inline u64 read_cr0(void)
+{
+    u64 value;
+    __asm__ volatile("movq %%cr0, %0" : "=r"(value));
+    return value;
+}
+static inline void write_cr0(u64 value)
+{
+    __asm__ volatile("movq %0, %%cr0" : : "r"(value) : "memory");
+}
+static inline u64 read_cr4(void)
+{
+    u64 value;
+    __asm__ volatile("movq %%cr4, %0" : "=r"(value));
+    return value;
+}
+static inline void write_cr4(u64 value)
+{
+    __asm__ volatile("movq %0, %%cr4" : : "r"(value) : "memory");
+}
+// Breakpoints off, none was hit.
+static inline void clear_debug(void)
+{
+    __asm__ volatile("movq %0, %%dr7; movq %0, %%dr6" : : "r"(0ul));
+}
+
 static inline u64 read_cr2(void)
 {
     u64 value;

@@ -18,17 +18,6 @@ enum { // dynamic section tags
 };
 enum { RELOCATION_RELATIVE = 8, MAX_HEADERS = 64 };
 
-struct elf_header {
-    u8 ident[16];
-    u16 type, machine;
-    u32 version;
-    u64 entry, program_headers, section_headers;
-    u32 flags;
-    u16 header_bytes, program_header_bytes, n_program_headers;
-    u16 section_header_bytes, n_section_headers, string_section;
-};
-_Static_assert(sizeof(struct elf_header) == 64, "Elf64_Ehdr");
-
 struct program_header {
     u32 type, flags;
     u64 offset, virt, phys, file_bytes, mem_bytes, align;

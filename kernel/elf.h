@@ -5,6 +5,17 @@
 
 enum { ELF_SEGMENTS = 16 };
 
+struct elf_header {
+    u8 ident[16];
+    u16 type, machine;
+    u32 version;
+    u64 entry, program_headers, section_headers;
+    u32 flags;
+    u16 header_bytes, program_header_bytes, n_program_headers;
+    u16 section_header_bytes, n_section_headers, string_section;
+};
+_Static_assert(sizeof(struct elf_header) == 64, "Elf64_Ehdr");
+
 struct elf_segment { // no two share a page
     u64 virt;        // where it goes, bias added
     u64 offset;      // in the file

@@ -5,10 +5,16 @@
 #include "console.h"
 #include "core.h"
 #include "cpu.h"
-#include "panic.h"
+#include "machine_check.h"
 #include "paging.h"
 
-enum { PAGE_FAULT = 14, FRAMES = 12, STACK_WORDS = 256, CALL_BYTES = 7 };
+enum {
+    PAGE_FAULT = 14,
+    MACHINE_CHECK = 18,
+    FRAMES = 12,
+    STACK_WORDS = 256,
+    CALL_BYTES = 7
+};
 enum { // page-fault error code, Intel SDM volume 3, 4.7
     FAULT_PRESENT = 1,
     FAULT_WRITE = 2,
@@ -111,12 +117,16 @@ static void fault_print_access(const struct registers *regs)
 static void fault_print_code_address(const char *label, u64 address)
 {
     i64 offset = app_offset(address);
-    if (offset >= 0) {
+    struct symbol symbol;
+    if (offset < 0) {
+        console_printf("    %s 0x%016lx  %s\n", label, address,
+                       fault_in_kernel(address) ? "kernel" : "");
+    } else if (app_symbol(address, &symbol) < 0) {
         console_printf("    %s 0x%016lx  %s+0x%lx\n", label, address,
                        app_name(), (u64)offset);
     } else {
-        console_printf("    %s 0x%016lx  %s\n", label, address,
-                       fault_in_kernel(address) ? "kernel" : "");
+        console_printf("    %s 0x%016lx  %s+0x%lx  %s+0x%lx\n", label, address,
+                       app_name(), (u64)offset, symbol.name, symbol.offset);
     }
 }
 
@@ -210,10 +220,13 @@ static void fault_print_call(const struct registers *regs)
 void fault_report(const struct registers *regs, const char *who)
 {
     const char *name = regs->vector < 32 ? exceptions[regs->vector] : 0;
-    console_printf("\n*** %s: %s (vector %lu)\n", who,
-                   name ? name : "exception", regs->vector);
+    console_printf("\n*** %s: %s (vector %lu) on core %u\n", who,
+                   name ? name : "exception", regs->vector, core_self()->index);
     if (regs->vector == PAGE_FAULT) {
         fault_print_access(regs);
+    }
+    if (regs->vector == MACHINE_CHECK) {
+        machine_check_print();
     }
     fault_print_code_address("at  ", regs->rip);
     if (fault_in_kernel(regs->rip)) {
@@ -221,10 +234,4 @@ void fault_report(const struct registers *regs, const char *who)
     }
     fault_print_registers(regs);
     fault_print_backtrace(regs);
-}
-
-_Noreturn void fault_panic(const struct registers *regs)
-{
-    fault_report(regs, "kernel panic");
-    panic_wait();
 }

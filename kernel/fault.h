@@ -5,7 +5,5 @@
 
 // Vector by name, what was touched and what lies there, registers, backtrace.
 void fault_report(const struct registers *regs, const char *who);
-// The same for the kernel itself; then a key reboots.
-_Noreturn void fault_panic(const struct registers *regs);
 // 1 when address lies in the kernel's text.
 int fault_in_kernel(u64 address);

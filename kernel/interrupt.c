@@ -10,6 +10,7 @@
 #include "core.h"
 #include "cpu.h"
 #include "fault.h"
+#include "panic.h"
 #include "msi.h"
 
 enum { VECTORS = 256, STUBS = 0x80, STUB_BYTES = 16, EXCEPTIONS = 32 };
@@ -43,7 +44,7 @@ static void interrupt_set_gate(u32 vector, const char *stub, u8 ist)
     u64 address = (u64)stub;
     idt[vector] = (struct gate){
         .offset_low = (u16)address,
-        .selector = 8,
+        .selector = SELECTOR_CODE,
         .ist = ist,
         .type = 0x8E, // present, interrupt gate: IF is cleared
         .offset_middle = (u16)(address >> 16),
@@ -134,8 +135,26 @@ u64 interrupt_count(void)
     return interrupts;
 }
 
+// Vectors with an error code (SDM table 6-1).
+#define ERROR_CODES                                                            \
+    (BIT(8) | BITS(14, 10) | BIT(17) | BIT(21) | BIT(29) | BIT(30))
+
+// A program's INT n pushes none, whatever the vector: all lies a word too low.
+// Where CS should be are then flags, and bit 1 of these is always set.
+static void interrupt_repair(struct registers *regs)
+{
+    if (regs->vector < EXCEPTIONS && ERROR_CODES >> regs->vector & 1 &&
+        regs->rip == SELECTOR_CODE && regs->cs & BIT(1)) {
+        memmove(&regs->rip, &regs->error, 5 * sizeof(u64));
+        regs->error = 0;
+    }
+}
+
 static void interrupt_exception(struct registers *regs)
 {
+    if (panic_is_elsewhere(core_self())) {
+        panic_stop_here();
+    }
     int step = regs->vector == VECTOR_DEBUG || regs->vector == VECTOR_NMI;
     if (step && app_stop_step(regs)) {
         return;
@@ -146,13 +165,15 @@ static void interrupt_exception(struct registers *regs)
     if (!core_self()->inside && app_fault(regs)) {
         return;
     }
-    fault_panic(regs);
+    panic_exception(regs);
 }
 
 // Called by isr.asm with interrupts off.
 void interrupt_dispatch(struct registers *regs);
 void interrupt_dispatch(struct registers *regs)
 {
+    core_find_self(regs);
+    interrupt_repair(regs);
     if (regs->vector < EXCEPTIONS) {
         interrupt_exception(regs);
         return;

@@ -19,6 +19,8 @@ enum {
     VECTOR_SPURIOUS = 0xFF,
 };
 
+enum { SELECTOR_CODE = 8, SELECTOR_DATA = 16 }; // core.c's
+
 typedef void interrupt_handler(void *context);
 
 void interrupt_init(void);       // from here on an exception is a report

@@ -61,6 +61,18 @@ void log_grow(char *memory)
     cap = LOG_CAP;
 }
 
+void log_show_end(u32 lines)
+{
+    u64 first = written > cap ? written - cap : 0, at = written;
+    u32 seen = 0;
+    while (at > first && (ring[(at - 1) % cap] != '\n' || seen++ < lines)) {
+        at--;
+    }
+    for (; at < written; at++) {
+        console_write(&ring[at % cap], 1);
+    }
+}
+
 u32 log_lost(void)
 {
     return lost;

@@ -20,7 +20,8 @@ void log_grow(char *memory);
 
 // Copy text from position on; returns bytes copied, 0 at the end.
 u64 log_read(u64 position, char *text, u64 cap);
-u32 log_lost(void); // lines overwritten so far
+void log_show_end(u32 lines); // the latest lines, on the consoles; no lock
+u32 log_lost(void);           // lines overwritten so far
 
 #define log_at(level, ...)                                                     \
     do {                                                                       \

@@ -26,6 +26,7 @@ enum { BOOT_MULTIBOOT2 = 1, BOOT_PVH = 2 };
 static struct boot_info boot_info;
 static struct acpi acpi;
 static u32 stage_number;
+static const char *stage_name = "start";
 
 const struct boot_info *machine_boot_info(void)
 {
@@ -36,9 +37,20 @@ const struct acpi *machine_acpi(void)
     return &acpi;
 }
 
+const char *machine_stage(u32 *number)
+{
+    *number = stage_number;
+    return stage_name;
+}
+void machine_set_running(void)
+{
+    stage_name = "running";
+}
+
 // Said before the step, so that a hang shows where.
 static void stage(const char *name)
 {
+    stage_name = name;
     console_printf("[%u] %s\n", ++stage_number, name);
 }
 

@@ -157,6 +157,11 @@ int paging_map(u64 virt, u64 phys, u64 bytes, u32 flags,
     return result;
 }
 
+void paging_load(void)
+{
+    write_cr3((u64)paging.root);
+}
+
 int paging_unmap(u64 virt, u64 bytes)
 {
     for (u64 at = virt; at < virt + bytes; at += PAGE) {

@@ -8,6 +8,7 @@
 // E_NOMEM: no room for the tables.
 int must_check paging_init(const struct boot_info *info);
 
+void paging_load(void); // CR3, if a program changed it
 // Map pages. flags: PAGE_WRITE, PAGE_EXEC, PAGE_UNCACHED. Replaces what was
 // there. E_NOMEM when a table cannot be had.
 int must_check paging_map(u64 virt, u64 phys, u64 bytes, u32 flags,

@@ -65,11 +65,25 @@ static void smp_idle(struct core *core)
     }
 }
 
+// What smp_stop_all() sends; smp_work() knows it.
+static void smp_restore(void *core)
+{
+    paging_load();
+    interrupt_load();
+    core_restore(core);
+    apic_start_core();
+}
+
 static void smp_work(struct core *core)
 {
     write_cr3(read_cr3()); // programs come and go in the same window
-    core_call(core->fn, core->arg, core_stack_top(core->index, STACK_WORK),
-              &core->saved);
+    if (core->fn == smp_restore) {
+        smp_restore(core); // here, where the program's state does no harm
+    } else {
+        core->used = 1;
+        core_call(core->fn, core->arg, core_stack_top(core->index, STACK_WORK),
+                  &core->saved);
+    }
     core->saved = 0;
     core->stop = 0;
     core->fn = 0;
@@ -283,22 +297,40 @@ static int smp_is_idle(const struct core *core, u64 ns)
     return 1;
 }
 
+static void smp_stop(struct core *core)
+{
+    if (load_acquire(&core->busy) == 0) {
+        return;
+    }
+    store_release(&core->stop, 1);
+    if (apic_send(core->apic_id, VECTOR_CORE) < 0 ||
+        !smp_is_idle(core, STOP_NS)) {
+        apic_send_nmi(core->apic_id); // it runs with interrupts off
+    }
+}
+
 void smp_stop_all(void)
 {
     for (u32 i = 1; i < smp.n; i++) {
         struct core *core = core_get(i);
-        if (load_acquire(&core->busy) == 0) {
-            continue;
-        }
-        store_release(&core->stop, 1);
-        if (apic_send(core->apic_id, VECTOR_CORE) < 0 ||
-            !smp_is_idle(core, STOP_NS)) {
-            apic_send_nmi(core->apic_id); // it runs with interrupts off
+        smp_stop(core);
+        if (core->used && smp_is_idle(core, STOP_NMI_NS)) {
+            core->used = cpu_start(i, smp_restore, core) < 0;
         }
         if (!smp_is_idle(core, STOP_NMI_NS)) {
             log_error("core %u does not stop: not used again", i);
         }
     }
+}
+
+void smp_halt_others(void)
+{
+    for (u32 i = 0; i < smp.n; i++) {
+        if (core_get(i) != core_self()) {
+            apic_send_nmi(core_get(i)->apic_id); // interrupt.c: they halt
+        }
+    }
+    smp_pause(INIT_FAST_NS);
 }
 
 void smp_interrupt_first(void)

@@ -18,5 +18,7 @@ int cpu_id(void);
 // End what the program runs on other cores. Bounded: a core that cannot be
 // stopped is reported and never used again.
 void smp_stop_all(void);
+// A panic: all others stop for good, as far as they can be reached.
+void smp_halt_others(void);
 // The same for the program itself, from another core: the first core leaves it.
 void smp_interrupt_first(void);
