@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-from . import accel, command, model, options as option_list, stick
+from . import accel, command, keyboard, model, options as option_list, stick
 from .options import VmError
 from .terminal import Terminal
 from .wire import Wire
@@ -373,6 +373,24 @@ class Machine:
             self.events.append(json.loads(line))
         return next((event["data"]["reason"] for event in self.events
                      if event.get("event") == "SHUTDOWN"), None)
+
+    # ---- the keyboard ----
+    def hold(self, *keys, down=True):
+        """Press keys of the machine's keyboard, or let them go."""
+        self.qmp("input-send-event",
+                 events=[keyboard.event(key, down) for key in keys])
+
+    def press(self, *keys):
+        """Strike keys together: press("ctrl", "c"). Names are QEMU's."""
+        self.qmp("input-send-event", events=keyboard.strokes(*keys))
+
+    def type_keys(self, text, rate=40):
+        """Type text on a US keyboard, so many keys a second: a USB keyboard
+        tells of one change every 8 ms and holds 16."""
+        for char in text:
+            start = time.monotonic()
+            self.press(*keyboard.chord(char))
+            time.sleep(max(0, start + 1 / rate - time.monotonic()))
 
     def monitor(self, line):
         """A line for QEMU's human monitor, as monitor("info registers")."""
