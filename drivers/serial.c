@@ -18,7 +18,8 @@ static struct {
     u8 stuck;  // the transmitter did not come free in time
     u8 paused; // the input ring was full
     u8 by_interrupt;
-    u32 room; // bytes the transmit FIFO surely takes
+    u32 room;            // bytes the transmit FIFO surely takes
+    u8 has_early, early; // typed before the port was set up
 } serial;
 
 // Wait until the FIFO is empty. Whoever reads the line may be slow (a host
@@ -116,17 +117,30 @@ static int serial_is_present(void)
     return inb(COM1 + UART_SCRATCH) == 0xA5;
 }
 
+// Switching the FIFOs on empties them, so the byte that a port without holds is
+// kept; not what a plug or a wrong speed made of the line.
+static void serial_switch_fifo_on(void)
+{
+    u8 status = inb(COM1 + UART_LSR);
+    serial.has_early = (status & (LSR_READY | LSR_BAD)) == LSR_READY;
+    if (status & LSR_READY) {
+        serial.early = inb(COM1 + UART_DATA);
+    }
+    outb(COM1 + UART_FCR, FCR_ENABLE | FCR_CLEAR_TRANSMIT);
+}
+
 static int serial_init(void)
 {
     if (!serial_is_present()) {
         return E_NODEV;
     }
     outb(COM1 + UART_IER, 0);
+    outb(COM1 + UART_LCR, LCR_8N1);
+    serial_switch_fifo_on();
     outb(COM1 + UART_LCR, LCR_DIVISOR);
     outb(COM1 + UART_DIVISOR_LOW, 1); // 115200 baud
     outb(COM1 + UART_DIVISOR_HIGH, 0);
     outb(COM1 + UART_LCR, LCR_8N1);
-    outb(COM1 + UART_FCR, FCR_ENABLE | FCR_CLEAR);
     serial.present = 1;
     serial_set_receiving(1);
     console_add_sink(&serial_sink);
@@ -137,6 +151,9 @@ static int serial_start_input(void)
 {
     if (!serial.present) {
         return E_NODEV;
+    }
+    if (serial.has_early) {
+        input_push(serial.early);
     }
     input_add_source(&serial_source);
     interrupt_set_handler(VECTOR_IRQ_BASE + COM1_IRQ, serial_interrupt, 0);

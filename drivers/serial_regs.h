@@ -11,7 +11,7 @@ enum {
     UART_IIR = 2,
     UART_FCR = 2,
     FCR_ENABLE = 1,
-    FCR_CLEAR = 6,
+    FCR_CLEAR_TRANSMIT = 4,
     UART_LCR = 3,
     LCR_8N1 = 3,
     LCR_DIVISOR = 0x80,
@@ -21,6 +21,7 @@ enum {
     MCR_OUT2 = 8, // lets the interrupt out on a PC
     UART_LSR = 5,
     LSR_READY = 1,
+    LSR_BAD = 0x1C, // parity, framing, break
     LSR_THRE = 0x20,
     UART_SCRATCH = 7,
 };
