@@ -92,6 +92,7 @@ $(B)/ingot.img: $(B)/ingot.elf $(APPS) tools/mkimage.py tools/fat32.py tools/bmf
 	@$(PYTHON) tools/mkimage.py --kernel $(B)/ingot.elf --out $@ $(APPS)
 
 include tests/models/Makefile
+include tools/bench/Makefile
 .PHONY: models
 models: $(B)/models/x540 ## what stands in for hardware: build/models/x540
 
@@ -111,7 +112,7 @@ $(B)/app/%.o: %.c Makefile
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # ---- running and testing ----
-.PHONY: setup run debug test check fuzz bench-native help clean
+.PHONY: setup run debug test check fuzz help clean
 setup: ## install what building and testing takes
 	@tools/setup
 run: ## the shell in this terminal, Ctrl-A X quits; VM="--mem 64 --boot uefi"
@@ -131,17 +132,12 @@ test: ## build and run every test; T="host qemu" chooses stages
 check: ## the gates for the source alone (they are part of test)
 	@tools/setup
 	@$(if $(filter test,$(MAKECMDGOALS)),:,$(PYTHON) tools/check.py $(GATES))
-bench-native: $(B)/native ## the kernel's poll path on this processor, against Linux
-	@$(B)/native
-$(B)/native: tools/bench/native.c kernel/nic.c kernel/nic.h include/ingot.h
-	@mkdir -p $(@D)
-	@$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -DINGOT_KERNEL -DMMIO_FAKE -o $@ $<
 fuzz: ## every fuzz target for a minute
 	@tools/setup
 	@$(PYTHON) tests/run.py --fuzz-seconds 60 fuzz
 clean: ## forget everything built
 	@rm -rf $(B)
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 9
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile tools/bench/Makefile | expand -t 9
 print-%: # a variable's value, for tools/check.py
 	@echo '$($*)'

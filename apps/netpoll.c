@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // netpoll [nic] [n] [--inline]   poll n times (a million)
+// netpoll [nic] [n] --burst N    the same, taking up to N frames at a time
 // netpoll [nic] --frames N       poll until N frames have come, or 10 seconds
 // netpoll [nic] --seconds S      poll for S seconds, or until --frames
 //
@@ -11,13 +12,16 @@
 #include "lib/options.h"
 #include "lib/result.h"
 
-#define USAGE "netpoll [nic] [n] [--inline] [--frames N] [--seconds S]"
+#define USAGE                                                                  \
+    "netpoll [nic] [n] [--inline | --burst N] [--frames N] [--seconds S]"
 
 enum { BATCH = 1000 }; // polls between two looks at the clock
+enum { MOST_BURST = 256 };
 
 struct netpoll {
     u32 nic;
     int is_inline;
+    u64 burst;         // frames taken at a time, 0: by net_rx
     u64 polls;         // still to do
     u64 max_frames;    // stop there
     u64 max_ns;        // 0: polls decide
@@ -56,6 +60,25 @@ netpoll_call(struct netpoll *run, u64 n)
     return 0;
 }
 
+// The same, a burst of frames at a time.
+__attribute__((noinline, aligned(64))) static u64
+netpoll_burst(struct netpoll *run, u64 n)
+{
+    static struct net_frame frames[MOST_BURST];
+    u32 nic = run->nic, burst = (u32)run->burst;
+    do {
+        int got = os->net_rx_burst(nic, frames, burst);
+        for (int i = 0; i < got; i++) {
+            (void)netpoll_count(run, &frames[i]);
+        }
+        run->error = got < 0 ? got : 0;
+        if (netpoll_done(run)) {
+            return n - 1;
+        }
+    } while (--n);
+    return 0;
+}
+
 // Look at the poll word n times, or until a frame is there. Returns what is
 // left of n then.
 __attribute__((noinline, aligned(64))) static u64
@@ -86,7 +109,10 @@ static u64 netpoll_inline(struct netpoll *run, u64 n)
 
 static u64 netpoll_some(struct netpoll *run, u64 n)
 {
-    return n - (run->is_inline ? netpoll_inline(run, n) : netpoll_call(run, n));
+    if (run->is_inline) {
+        return n - netpoll_inline(run, n);
+    }
+    return n - (run->burst ? netpoll_burst(run, n) : netpoll_call(run, n));
 }
 
 // Returns how often it polled.
@@ -115,7 +141,8 @@ static int netpoll_arguments(int argc, char **argv, struct netpoll *run)
     u64 nic = 0, seconds = 0;
     *run = (struct netpoll){.polls = 1000000};
     run->is_inline = option_flag(&argc, argv, "--inline");
-    if (option_number(&argc, argv, "--frames", ~0ul, &run->max_frames) < 0 ||
+    if (option_number(&argc, argv, "--burst", MOST_BURST, &run->burst) < 0 ||
+        option_number(&argc, argv, "--frames", ~0ul, &run->max_frames) < 0 ||
         option_number(&argc, argv, "--seconds", 1000000, &seconds) < 0 ||
         option_end(argc, argv, 2, USAGE) < 0 ||
         args_number(argc, argv, 1, (struct range){0, NET_MAX_NICS - 1}, &nic) <
@@ -130,6 +157,11 @@ static int netpoll_arguments(int argc, char **argv, struct netpoll *run)
     run->nic = (u32)nic;
     run->max_ns = seconds * 1000000000;
     return 0;
+}
+
+static const char *netpoll_mode(const struct netpoll *run)
+{
+    return run->is_inline ? "inline" : run->burst ? "burst" : "call";
 }
 
 static void netpoll_report(const struct netpoll *run, struct bench took,
@@ -149,7 +181,7 @@ static void netpoll_report(const struct netpoll *run, struct bench took,
            "nic=%u " BENCH_FIELDS " frames=%lu bytes=%lu dropped=%lu "
            "missed=%lu mode=%s",
            run->nic, BENCH_ARGS(took, polls), run->frames, run->bytes, dropped,
-           missed, run->is_inline ? "inline" : "call");
+           missed, netpoll_mode(run));
 }
 
 static int netpoll_fail(u32 nic, int error)

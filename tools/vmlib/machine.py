@@ -57,6 +57,8 @@ class Machine:
     person would see them: no carriage returns, no escape sequences.
     """
 
+    prompt = PROMPT  # another guest may have another
+
     def __init__(self, words=(), options=None):
         self.options = options or option_list.parse(words)
         self.terminal = Terminal()
@@ -289,7 +291,8 @@ class Machine:
     def at_prompt(self):
         """The prompt is there, and not the one that Enter was sent to."""
         line, column = self.terminal.current, self.terminal.column
-        return column == len(PROMPT) and line.rstrip() + " " == PROMPT \
+        return column == len(self.prompt) \
+            and line.rstrip() + " " == self.prompt \
             and len(self.terminal.lines) > self.entered
 
     def wait_prompt(self, timeout=30, watch=None):
@@ -301,7 +304,7 @@ class Machine:
         with self.changed:
             text = "\n".join(self.terminal.lines[self.seen:])
             self.seen = len(self.terminal.lines)
-            text, self.seen_column = text[self.seen_column:], len(PROMPT)
+            text, self.seen_column = text[self.seen_column:], len(self.prompt)
         return text
 
     def run(self, command_line, timeout=60, watch=None):
@@ -322,7 +325,7 @@ class Machine:
     def echoed(self, first, command_line):
         """A program at start (run=, autorun) may have its prompt and output
         before our command is read: look for our own words."""
-        wanted = (PROMPT + command_line).rstrip()
+        wanted = (self.prompt + command_line).rstrip()
         return any(line.rstrip() == wanted
                    for line in self.terminal.lines[first:])
 
