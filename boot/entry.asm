@@ -22,7 +22,7 @@ COM1 equ 0x3F8
 %define AT(symbol) ebp + LINKED(symbol)
 
 extern kmain, kernel_start, kernel_end
-global start_multiboot2, boot_tsc, boot_tables, boot_tables_end
+global start_multiboot2, boot_tsc, boot_tables, boot_tables_end, boot_table_high
 
 section .boot progbits alloc exec nowrite align=8
 multiboot2_header:
@@ -133,8 +133,8 @@ build_tables:
     loop .image
 
     lea eax, [AT(table_image) + PRESENT_WRITE]
-    mov [AT(table_high) + 8], eax           ; 2 MiB into the last 2 GiB
-    lea eax, [AT(table_high) + PRESENT_WRITE]
+    mov [AT(boot_table_high) + 8], eax           ; 2 MiB into the last 2 GiB
+    lea eax, [AT(boot_table_high) + PRESENT_WRITE]
     mov [AT(table_pdpt) + 510 * 8], eax
     lea eax, [AT(table_pdpt) + PRESENT_WRITE]
     mov [AT(table_pml4)], eax               ; one table serves both ends: its
@@ -223,7 +223,7 @@ table_pml4: resb 4096
 table_pdpt: resb 4096
 table_first: resb 4096
 table_info: resb 4096
-table_high: resb 4096
+boot_table_high: resb 4096
 table_image: resb 4096
 boot_tables_end:
 

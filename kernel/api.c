@@ -18,6 +18,7 @@
 #include "nic.h"
 #include "paging.h"
 #include "power.h"
+#include "screen.h"
 #include "smp.h"
 #include "time.h"
 
@@ -269,18 +270,6 @@ static int api_hook_remove(u32 hook)
     return E_RANGE;
 }
 
-static int api_screen_info(struct screen_info *info)
-{
-    (void)info;
-    return E_NODEV;
-}
-
-static int api_screen_claim(int on)
-{
-    (void)on;
-    return E_NODEV;
-}
-
 // Calls that the kernel itself uses, or a room implements under their own name.
 #define api_con_write con_write
 #define api_sys_error sys_error
@@ -294,6 +283,8 @@ static int api_screen_claim(int on)
 #define api_disk_write disk_write
 #define api_disk_info disk_info
 #define api_time_ns time_ns
+#define api_screen_info screen_info
+#define api_screen_claim screen_claim
 #define api_cpu_start cpu_start
 #define api_cpu_wait cpu_wait
 #define api_cpu_busy cpu_busy

@@ -18,6 +18,7 @@
 #include "nic.h"
 #include "paging.h"
 #include "panic.h"
+#include "screen.h"
 #include "smp.h"
 #include "time.h"
 
@@ -159,6 +160,7 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
         result = app_call(&app);
         smp_stop_all();
         console_break_lock();
+        screen_take_back();
         console_end_line(); // whatever it wrote last: a prompt starts a line
     }
     app_take_back(&app);
@@ -204,6 +206,8 @@ _Noreturn void app_run_shell(void)
             panic("the shell cannot be loaded (%d)", result);
         }
         result = app_call(&shell);
+        console_break_lock();
+        screen_take_back();
         app_take_back(&shell);
         log_warn("the shell ended (%d), starting it again", result);
     }

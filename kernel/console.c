@@ -5,16 +5,31 @@
 #include "../lib/string.h"
 #include "lock.h"
 
+enum { EARLY_CAP = 1024 };
+
 static const struct console_sink *sinks[CONSOLE_SINKS];
+static char early[EARLY_CAP]; // the first bytes written
+static u32 n_early;
 
 void console_add_sink(const struct console_sink *sink)
 {
     for (u32 i = 0; i < CONSOLE_SINKS; i++) {
         if (sinks[i] == 0) {
             sinks[i] = sink;
+            sink->write(early, n_early);
             return;
         }
     }
+}
+
+int console_has(const char *name)
+{
+    for (u32 i = 0; i < CONSOLE_SINKS; i++) {
+        if (sinks[i] != 0 && strcmp(sinks[i]->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static int console_is_listed(const char *list, const char *name)
@@ -60,10 +75,23 @@ void console_give_lock(void)
 
 static char last = '\n'; // byte on the consoles
 
+static void console_keep(const char *text, u64 len)
+{
+    u64 room = EARLY_CAP - n_early;
+    u64 kept = len < room ? len : room;
+    memcpy(early + n_early, text, kept);
+    n_early += (u32)kept;
+}
+
+// The latest sink first: who reads the serial line knows that the screen shows
+// it too.
 static void console_write_all(const char *text, u64 len)
 {
+    if (n_early < EARLY_CAP) {
+        console_keep(text, len);
+    }
     last = len > 0 ? text[len - 1] : last;
-    for (u32 i = 0; i < CONSOLE_SINKS; i++) {
+    for (u32 i = CONSOLE_SINKS; i-- > 0;) {
         if (sinks[i] != 0) {
             sinks[i]->write(text, len);
         }

@@ -3,7 +3,7 @@
 #pragma once
 #include "../include/ingot.h"
 
-// Where text goes: the serial port, later the screen.
+// Where text goes: the serial port, the screen.
 struct console_sink {
     const char *name; // what console= calls it
     void (*write)(const char *text, u64 len);
@@ -11,7 +11,9 @@ struct console_sink {
 
 enum { CONSOLE_SINKS = 4 };
 
+// A sink that comes late is told first what was written before it.
 void console_add_sink(const struct console_sink *sink);
+int console_has(const char *name); // 1: that sink is in use
 // Keep only the sinks that a comma-separated list names; an empty list, or one
 // that names none that exists, keeps all.
 void console_choose(const char *list);

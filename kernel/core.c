@@ -12,11 +12,14 @@
 #define STACK_REGION 0xFFFFFFFFC0000000ul
 enum { STACK_BYTES = 8192, WORK_BYTES = 65536 };
 enum { STACK_SPACING = 0x10000, CORE_SPACING = 0x100000 };
-enum { MSR_GS_BASE = 0xC0000101 };
 // Above an interrupt's frame, which interrupt.c may have to move by a word.
 enum { STACK_SPARE = 16 };
 enum { CPUID1_MCE = 1 << 7, CR4_MCE = 1 << 6 };
 #define CR4_OSXSAVE BIT(18)
+enum { MSR_PAT = 0x277, MSR_GS_BASE = 0xC0000101 };
+// Intel SDM volume 3, 11.12: as after reset, but entry 1 is write-combining
+// where it was write-through.
+#define PAT 0x0007040600070106ul
 
 static struct core first = {.self = &first};
 static struct core *cores[CORES] = {&first};
@@ -120,6 +123,7 @@ static void core_set_control(struct core *core)
 void core_begin(void)
 {
     wrmsr(MSR_GS_BASE, (u64)&first);
+    wrmsr(MSR_PAT, PAT);
 }
 
 void core_load(struct core *core)
@@ -143,6 +147,7 @@ void core_load(struct core *core)
                      : "rax", "memory");
     wrmsr(MSR_GS_BASE, (u64)core);
     core_set_control(core);
+    wrmsr(MSR_PAT, PAT); // the same on every core
     core_enable_vectors(core);
     if (core->cr4 & CR4_MCE) {
         machine_check_enable();

@@ -210,6 +210,11 @@ static inline void fence(void)
 {
     __asm__ volatile("mfence" : : : "memory");
 }
+// Write-combined stores go out before any later store.
+static inline void sfence(void)
+{
+    __asm__ volatile("sfence" : : : "memory");
+}
 // Ownership words shared with a device or another core.
 #define load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)

@@ -16,6 +16,7 @@
 #include "option.h"
 #include "panic.h"
 #include "power.h"
+#include "screen.h"
 #include "smp.h"
 
 #define LOG_TAG "boot"
@@ -117,6 +118,7 @@ static void read_boot_info(u32 loader, u64 info_phys, u64 kernel_phys)
                      ? pvh_read(info_phys, boot_read_early, &boot_info)
                      : multiboot2_read(info_phys, boot_read_early, &boot_info);
     boot_info.kernel_phys = kernel_phys;
+    screen_init(&boot_info); // and every earlier line with the later ones
     console_printf("%s", boot_info.errors);
     must(result, "reading the memory map");
 }
@@ -154,6 +156,7 @@ void kmain(u32 loader, u64 info_phys, u64 kernel_phys)
     interrupt_use_stacks();
     must(input_init(), "the input ring");
     grow_log();
+    screen_grow();
     stage("firmware tables");
     acpi_init(&boot_info, boot_read, &acpi);
     power_init(&acpi); // reboot and shutdown work

@@ -13,10 +13,12 @@ enum { LEVELS = 4, ENTRIES = 512, LARGEST_PAGE_LEVEL = 2 };
 #define PRESENT BIT(0)
 #define WRITABLE BIT(1)
 #define UNCACHED (BIT(3) | BIT(4)) // PWT and PCD: PAT entry 3
+#define COMBINED BIT(3)            // PWT: PAT entry 1, made so by core.c
 #define LARGE BIT(7)
 #define NO_EXECUTE BIT(63)
 #define ADDRESS BITS(51, 12)
 
+#define LARGE_PAGE (2ul << 20)
 #define NULL_PAGE 0ul
 #define TABLE_VIRT 0x100000ul
 #define FIRMWARE_LIMIT (64ul << 20) // no firmware table is larger
@@ -24,6 +26,7 @@ enum { LEVELS = 4, ENTRIES = 512, LARGEST_PAGE_LEVEL = 2 };
 extern const char kernel_start[], kernel_rodata[], kernel_data[], kernel_end[];
 extern const char boot_tables[], boot_tables_end[];
 extern const char call_tables[];
+extern u64 boot_table_high[]; // 2 MiB pages of the last 2 GiB
 
 static struct {
     struct lock lock; // two cores may map registers at once
@@ -112,7 +115,8 @@ static u64 paging_bits(u32 flags)
 {
     return PRESENT | (flags & PAGE_WRITE ? WRITABLE : 0) |
            (flags & PAGE_EXEC ? 0 : NO_EXECUTE) |
-           (flags & PAGE_UNCACHED ? UNCACHED : 0);
+           (flags & PAGE_UNCACHED ? UNCACHED : 0) |
+           (flags & PAGE_COMBINED ? COMBINED : 0);
 }
 
 // The largest level whose pages fit at this place.
@@ -282,6 +286,32 @@ static int paging_map_ram(void)
     return 0;
 }
 
+u64 paging_screen(const struct boot_framebuffer *screen)
+{
+    return SCREEN_REGION + (screen->phys & (LARGE_PAGE - 1));
+}
+
+void paging_map_early(u64 virt, u64 phys, u64 bytes)
+{
+    u64 bits = paging_bits(PAGE_WRITE | PAGE_COMBINED) | LARGE;
+    u64 end = phys + bytes;
+    for (phys = align_down(phys, LARGE_PAGE); phys < end; phys += LARGE_PAGE) {
+        *paging_slot(boot_table_high, virt, 1) = phys | bits;
+        virt += LARGE_PAGE;
+    }
+}
+
+static int paging_map_screen(const struct boot_framebuffer *screen)
+{
+    u64 start = align_down(screen->phys, PAGE);
+    u64 end = screen->phys + (u64)screen->pitch * screen->height;
+    return screen->bits == 0
+               ? 0
+               : paging_map(align_down(paging_screen(screen), PAGE), start,
+                            align_up(end, PAGE) - start,
+                            PAGE_WRITE | PAGE_COMBINED, MEMORY_KERNEL);
+}
+
 int paging_init(const struct boot_info *info)
 {
     if (cpuid(0x80000001, 0).edx & BIT(26)) {
@@ -292,6 +322,7 @@ int paging_init(const struct boot_info *info)
     paging.root = (u64 *)root;
     TRY(paging_map_ram());
     TRY(paging_map_image(info));
+    TRY(paging_map_screen(&info->framebuffer));
     write_cr3(root);
     paging.table_flags = MEM_ZERO;
     memory_give((u64)boot_tables - paging.kernel_offset,

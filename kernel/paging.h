@@ -9,8 +9,19 @@
 int must_check paging_init(const struct boot_info *info);
 
 void paging_load(void); // CR3, if a program changed it
-// Map pages. flags: PAGE_WRITE, PAGE_EXEC, PAGE_UNCACHED. Replaces what was
-// there. E_NOMEM when a table cannot be had.
+// Beside the PAGE_* of programs: stores are gathered, loads are slow.
+enum { PAGE_COMBINED = 8 };
+
+// The framebuffer is seen at one place from before paging_init() on: in the
+// region below, as far behind a 2 MiB boundary as it is in fact.
+#define SCREEN_REGION 0xFFFFFFFF90000000ul
+enum { SCREEN_MOST = 256 << 20 }; // bytes
+u64 paging_screen(const struct boot_framebuffer *screen);
+// Write-combined, in the boot tables; only in SCREEN_REGION.
+void paging_map_early(u64 virt, u64 phys, u64 bytes);
+
+// Map pages. flags: PAGE_WRITE, PAGE_EXEC, PAGE_UNCACHED, PAGE_COMBINED.
+// Replaces what was there. E_NOMEM when a table cannot be had.
 int must_check paging_map(u64 virt, u64 phys, u64 bytes, u32 flags,
                           enum memory_owner owner);
 int must_check paging_unmap(u64 virt, u64 bytes);

@@ -28,7 +28,8 @@ MAY_INCLUDE = {
 # interrupt the first core.
 DOORS = {"kernel/driver.h", "kernel/log.h", "kernel/console.h",
          "kernel/input.h", "kernel/apic.h", "kernel/option.h",
-         "kernel/machine.h", "kernel/msi.h", "kernel/power.h"}
+         "kernel/machine.h", "kernel/msi.h", "kernel/power.h",
+         "kernel/screen.h"}
 # The compiler's own headers that need no library behind them.
 FREESTANDING = {"stdarg.h", "stddef.h", "emmintrin.h", "immintrin.h",
                 "x86intrin.h"}

@@ -43,7 +43,8 @@ def test_shutdown_is_a_command(vm):
 
 @pytest.mark.parametrize("words,said", [
     (["--disk", "floppy"], "floppy"),
-    (["--screenshot", "x.png"], "not yet"),
+    (["--screenshot", "x.png", "--vga", "none"], "--vga"),
+    (["--video", "800x600"], "--video"),
     (["--image", "/nosuch.img"], "make image"),
     (["--kernel", "/nosuch.elf"], "make"),
     (["--module", "/nosuch"], "no module"),

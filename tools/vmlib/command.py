@@ -18,6 +18,13 @@ DISK_DEVICES = {  # besides ahci, which hangs on a controller
     "nvme": "nvme,serial=ingot",
     "virtio": "virtio-blk-pci",
 }
+VGA_DEVICES = {
+    "none": [],
+    # Room for 3840x2160; 16 MiB, the default, are not.
+    "std": ["-device", "VGA,vgamem_mb=64"],
+    "bochs": ["-device", "bochs-display,vgamem=64M"],
+    "virtio": ["-device", "virtio-vga"],
+}
 # microvm has next to nothing unless asked: our kernel wants ACPI and PCI.
 BOARDS = {
     "q35": "q35",
@@ -38,6 +45,7 @@ def build(options, accel, temp, peers, interactive, models=None):
     words += firmware(options, temp)
     words += kernel(options)
     words += disk(options)
+    words += VGA_DEVICES[options.vga]
     for index, peer in enumerate(peers):
         words += models[index].device_words(index) if index in models \
             else nic(options, index, peer)

@@ -15,7 +15,8 @@ import tempfile
 import threading
 import time
 
-from . import accel, command, keyboard, model, options as option_list, stick
+from . import accel, command, keyboard, model, options as option_list
+from . import picture, stick
 from .options import VmError
 from .terminal import Terminal
 from .wire import Wire
@@ -398,3 +399,15 @@ class Machine:
     def monitor(self, line):
         """A line for QEMU's human monitor, as monitor("info registers")."""
         return self.qmp("human-monitor-command", command_line=line)
+
+    # ---- the screen ----
+    def screenshot(self, path=None):
+        """What the display shows, as a Picture (picture.py); with a path also
+        as a PNG file. A prompt that the serial port has shown is there."""
+        shot = os.path.join(self.temp, "screen.ppm")
+        self.qmp("screendump", filename=shot)
+        shown = picture.read_ppm(shot)
+        if path:
+            with open(path, "wb") as file:
+                file.write(shown.png())
+        return shown

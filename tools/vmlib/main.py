@@ -147,6 +147,8 @@ class Session:
                 say(f"the machine is off, not run: {commands[index + 1]}")
                 self.failed = True
             return
+        if self.machine.options.screenshot:
+            self.machine.screenshot(self.machine.options.screenshot)
         self.power_off()
 
     def explain(self, failure):

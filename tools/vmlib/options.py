@@ -9,6 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 NICS = ("virtio", "virtio-legacy", "e1000", "e1000e", "x540", "none")
 DISKS = ("ahci", "nvme", "virtio", "none")
 MACHINES = ("q35", "pc", "microvm")
+VGAS = ("std", "bochs", "virtio", "none")
 DEFAULT_TIMEOUT = 300
 
 EPILOG = """\
@@ -88,7 +89,12 @@ def make_parser():
         help=f"for all of --run, default {DEFAULT_TIMEOUT}")
     add("--icount", action="store_true",
         help="one guest instruction is one ns of guest time (TCG)")
-    add("--screenshot", metavar="FILE.png")
+    add("--vga", choices=VGAS, help="a display device; default none, std with "
+        "--screenshot. GRUB hands it over: --boot bios or uefi")
+    add("--video", metavar="WxHxBITS",
+        help="the mode GRUB is to set, as 1920x1080x32 ")
+    add("--screenshot", metavar="FILE.png",
+        help="what the display shows after the last command of --run")
     add("--gdb", action="store_true", help="wait for gdb on port 1234")
     add("--net-udp", type=ports, action="append", default=[],
         metavar="LOCAL:PEER", help="a datagram is a frame: QEMU listens on "
@@ -109,6 +115,7 @@ def parse(argv):
         argv, qemu = argv[:split], argv[split + 1:]
     options = make_parser().parse_args(argv)
     options.qemu = qemu
+    options.vga = options.vga or ("std" if options.screenshot else "none")
     options.nic = [nic for nic in options.nic or ["virtio"] if nic != "none"]
     options.image = options.image or os.path.join(ROOT, "build/ingot.img")
     options.kernel = options.kernel or os.path.join(ROOT, "build/ingot.elf")
@@ -117,7 +124,6 @@ def parse(argv):
 
 def check(options):
     """Refuse what cannot work, in one line, before anything starts."""
-    not_yet(options)
     board = options.machine.split(",")[0]
     if board == "microvm" and options.boot != "direct":
         raise VmError("microvm has no firmware to boot from a disk: "
@@ -128,17 +134,16 @@ def check(options):
             raise VmError("--boot direct carries one --module (PVH in QEMU)")
     if options.boot != "direct" or options.disk != "none":
         need_file(options.image, "image", "make image")
+    if options.screenshot and (options.run is None or options.vga == "none"):
+        raise VmError("--screenshot needs --run and a display (--vga)")
+    if options.video and options.boot == "direct":
+        raise VmError("--video is for GRUB: use --boot bios or uefi")
     if options.icount and options.accel == "kvm":
         raise VmError("--icount counts under TCG, not under KVM")
     for count, name in ((len(options.net_udp), "--net-udp"),
                         (len(options.pcap), "--pcap")):
         if count > len(options.nic):
             raise VmError(f"more {name} than NICs")
-
-
-def not_yet(options):
-    if options.screenshot:
-        raise VmError("--screenshot: not yet, there is no screen")
 
 
 def need_file(path, what, make):

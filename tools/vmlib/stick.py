@@ -11,17 +11,20 @@ FAT = "@@1M"  # where tools/mkimage.py puts the partition GRUB reads
 
 def for_options(options, temp):
     """The image to attach: the given one, or a changed copy in temp."""
-    if options.boot == "direct" or not (options.append or options.module):
+    if options.boot == "direct" or not (options.append or options.module
+                                        or options.video):
         return options.image
     if options.writable:
-        raise VmError("--writable with --append or --module needs "
-                      "--boot direct")
+        raise VmError("--writable with --append, --module or --video "
+                      "needs --boot direct")
     copy = os.path.join(temp, "image")
     call("cp", "--sparse=always", options.image, copy)
-    if options.append:
+    if options.append or options.video:
         arguments = os.path.join(temp, "ingot.args")
         with open(arguments, "w", encoding="utf-8") as file:
-            file.write(grub_line(options.append))
+            file.write(grub_line(options.append or ""))
+            if options.video:
+                file.write(f"set ingot_video={options.video}\n")
         put(copy, arguments, "/boot/ingot.args")
     for module in options.module:
         path, name = split_module(module)
