@@ -69,14 +69,29 @@ static void e1000_start_link(const struct intel *intel)
     intel_write(intel, INTEL_CTRL, ctrl | CTRL_SLU | CTRL_ASDE);
 }
 
+// 13.4.22: which frames, how long, into which buffers. LPE lets in what fills
+// one of 16384 bytes at most.
+static void e1000_filter(const struct intel *intel)
+{
+    u64 rctl = RCTL_EN | RCTL_BAM | RCTL_SECRC;
+    if (intel->nic.setting[NET_PROMISCUOUS]) {
+        rctl |= RCTL_UPE | RCTL_MPE;
+    } else if (intel->nic.setting[NET_MULTICAST]) {
+        rctl |= RCTL_MPE;
+    }
+    if (intel->room == FRAME_ROOM_JUMBO) {
+        rctl |= RCTL_LPE | RCTL_16384;
+    }
+    intel_write(intel, E1000_RCTL, (u32)rctl);
+}
+
 // 14.4, 82574 4.6.5: every frame of the wire up to 1522 bytes, bad ones not.
 static void e1000_start_receive(struct intel *intel)
 {
     intel_write_mac(intel, E1000_RAL);
     intel_clear_mta(intel);
     intel_set_ring(intel, E1000_RX_RING, intel->rx, intel->n_rx);
-    intel_write(intel, E1000_RCTL,
-                RCTL_EN | RCTL_UPE | RCTL_MPE | RCTL_BAM | RCTL_SECRC);
+    e1000_filter(intel);
 }
 
 // 14.5, 82574 4.6.6: as full duplex copper wants it.
@@ -113,7 +128,8 @@ static u32 e1000_link(const struct intel *intel)
 #define E1000_FAMILY                                                           \
     .rx = E1000_RX_RING, .tx = E1000_TX_RING, .rx_errors = E1000_RX_ERRORS,    \
     .alive = E1000_RCTL, .is_set = RCTL_EN, .missed = {E1000_MPC},             \
-    .reset = e1000_reset, .start = e1000_start, .link = e1000_link
+    .reset = e1000_reset, .start = e1000_start, .filter = e1000_filter,        \
+    .link = e1000_link
 
 static const struct intel_kind e1000_kind = {.name = "e1000", E1000_FAMILY};
 static const struct intel_kind e1000e_kind = {

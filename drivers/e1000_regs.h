@@ -42,8 +42,10 @@ enum {
 #define RCTL_EN BIT(1)
 #define RCTL_UPE BIT(3)
 #define RCTL_MPE BIT(4)
+#define RCTL_LPE BIT(5)
 #define RCTL_BAM BIT(15)
-#define RCTL_SECRC BIT(26) // buffers of 2048 bytes: BSIZE and BSEX are 0
+#define RCTL_16384 (BIT(25) | BIT(16)) // BSEX and BSIZE 01; both 0: 2048
+#define RCTL_SECRC BIT(26)
 
 #define TCTL_EN BIT(1)
 #define TCTL_PSP BIT(3)

@@ -4,11 +4,12 @@
 #include "../kernel/driver.h"
 
 enum {
-    FRAME_MIN_WIRE = 60, // Ethernet's 64 without the FCS
-    FRAME_SMALL = 64,    // what small frames are in practice
-    FRAME_ROOM = 2048,   // one buffer
-    FRAME_OFFSET = 64,   // where its frame starts: a cache line of its own,
-                         // behind room for a device's header
+    FRAME_MIN_WIRE = 60,      // Ethernet's 64 without the FCS
+    FRAME_SMALL = 64,         // what small frames are in practice
+    FRAME_ROOM = 2048,        // one buffer
+    FRAME_ROOM_JUMBO = 16384, // with frames longer than usual
+    FRAME_OFFSET = 64, // where its frame starts: a cache line of its own,
+                       // behind room for a device's header
 };
 
 struct frame_words { // 32 bytes at any address

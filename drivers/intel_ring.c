@@ -39,7 +39,7 @@ static inline u32 intel_take(struct intel *intel, struct net_frame *frames,
     u32 at = intel->rx_at, end = at + intel->nic.max_burst;
     u8 *buffers = intel->rx_buffers;
     struct net_frame *next = frames, *last = frames + n;
-    u64 bytes = 0;
+    u64 bytes = 0, room = intel->room;
     while (next != last && at != end) {
         struct intel_desc *desc = &ring[at & mask];
         u32 status = load_acquire(&desc->status);
@@ -48,7 +48,7 @@ static inline u32 intel_take(struct intel *intel, struct net_frame *frames,
         }
         u32 len = desc->length;
         desc->word = 0;
-        u8 *frame = buffers + (u64)((at + shift) & mask) * FRAME_ROOM;
+        u8 *frame = buffers + (u64)((at + shift) & mask) * room;
         at++;
         if (len - NET_MIN_FRAME >= lengths || (status & looked) != INTEL_EOP) {
             intel_drop(intel, status);
@@ -118,7 +118,7 @@ static inline u32 intel_queue(struct intel *intel,
             break;
         }
         u32 len = __atomic_load_n(&frames->len, __ATOMIC_RELAXED);
-        u8 *to = intel->tx_buffers + (u64)(at & mask) * FRAME_ROOM;
+        u8 *to = intel->tx_buffers + (u64)(at & mask) * intel->room;
         u32 wire = len;
         if (frame_is_small(len)) {
             frame_copy_small(to, frames->data, len);
@@ -159,4 +159,5 @@ const struct nic_ops intel_ops = {
     .tx = intel_tx,
     .info = intel_info,
     .recover = intel_recover,
+    .set = intel_set,
 };

@@ -55,17 +55,29 @@ struct intel_kind {
     int (*reset)(struct intel *intel);
     // From filled rings to a device that runs.
     int (*start)(struct intel *intel);
+    // Which frames it receives, as nic->setting says. At any time.
+    void (*filter)(const struct intel *intel);
     // Mb/s; 0: the link is down.
     u32 (*link)(const struct intel *intel);
 };
+
+// A ring's memory.
+struct intel_side {
+    struct intel_desc *ring;
+    u8 *buffers;
+    u64 bytes; // of the buffers
+    u32 n;     // descriptors; a power of two
+};
+enum { INTEL_RX, INTEL_TX, INTEL_SIDES };
 
 struct intel {
     struct nic nic; // first
     const struct intel_kind *kind;
     u64 regs;
     struct intel_desc *rx, *tx;
-    u8 *rx_buffers, *tx_buffers; // FRAME_ROOM bytes each
-    u32 n_rx, n_tx;              // powers of two
+    u8 *rx_buffers, *tx_buffers; // `room` bytes each
+    u64 room;
+    u32 n_rx, n_tx; // powers of two
     // Positions run free. Descriptors before rx_at are taken, those before
     // rx_given went back to the device: between them is what a program holds.
     u32 rx_at, rx_given;
@@ -78,6 +90,8 @@ struct intel {
     u8 rx_skip; // pieces of a frame too big are still to come
     u8 busy;    // inside a call; still set when one was never finished
     u8 broken;  // to be reset
+    // From the start, and what the fields above show.
+    struct intel_side home[INTEL_SIDES], now[INTEL_SIDES];
 };
 
 static inline u32 intel_read(const struct intel *intel, u32 at)
@@ -123,3 +137,13 @@ int must_check intel_heal(struct intel *intel);
 int must_check intel_tx_full(struct intel *intel);
 void intel_info(struct nic *nic, struct net_info *info);
 void intel_recover(struct nic *nic);
+int must_check intel_set(struct nic *nic, int keep);
+
+// Between intel_ring_init.c and intel_ring_set.c.
+void intel_use(struct intel *intel, const struct intel_side *sides, u64 room);
+int must_check intel_run(struct intel *intel); // reset, fill, start
+void intel_show_poll(const struct intel *intel);
+void intel_drain(struct intel *intel);
+void intel_read_counters(struct intel *intel);
+// It did not come back from a reset: quiet, to be tried again. Returns result.
+int intel_failed(struct intel *intel, int result);

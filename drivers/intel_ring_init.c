@@ -9,6 +9,7 @@
 enum { MOST_RX = 256, MOST_TX = 256 };
 enum { SMALL_RX = 128, SMALL_TX = 32 }; // with little RAM
 enum { LEAST_RX = 32, LEAST_TX = 8 };   // rings come in 128 bytes
+enum { LARGEST_RING = 4096 };           // 82599 8.2.3.8.3: 128 KiB; ours: half
 enum { MULTICAST = 1 };
 #define SMALL_RAM (64ul << 20)
 
@@ -92,7 +93,7 @@ static void intel_fill_rx(struct intel *intel)
     for (u32 i = 0; i < intel->n_rx; i++) {
         u64 buffer = (i + intel->rx_shift) & mask;
         intel->rx[i] =
-            (struct intel_desc){.address = phys + buffer * FRAME_ROOM};
+            (struct intel_desc){.address = phys + buffer * intel->room};
     }
 }
 
@@ -103,19 +104,19 @@ static void intel_fill_tx(struct intel *intel)
     intel->tx_at = 0;
     intel->stuck_tsc = 0;
     for (u64 i = 0; i < intel->n_tx; i++) {
-        intel->tx[i] = (struct intel_desc){.address = phys + i * FRAME_ROOM,
+        intel->tx[i] = (struct intel_desc){.address = phys + i * intel->room,
                                            .word = INTEL_TX_DONE};
     }
 }
 
-static void intel_show_poll(const struct intel *intel)
+void intel_show_poll(const struct intel *intel)
 {
     nic_set_poll(&intel->nic,
                  &intel->rx[intel->rx_at & (intel->n_rx - 1)].status, INTEL_DD,
                  0);
 }
 
-static int intel_run(struct intel *intel)
+int intel_run(struct intel *intel)
 {
     intel->broken = 1;
     pci_enable(intel->nic.pci,
@@ -133,6 +134,27 @@ static int intel_run(struct intel *intel)
     return 0;
 }
 
+// ---- counters, which the device clears when they are read ----
+
+static u64 intel_count(const struct intel *intel, const u32 *registers, u32 n)
+{
+    u64 sum = 0;
+    for (u32 i = 0; i < n && registers[i]; i++) {
+        u32 value = intel_read(intel, registers[i]);
+        sum += value == ~0u ? 0 : value;
+    }
+    return sum;
+}
+
+void intel_read_counters(struct intel *intel)
+{
+    static const u32 dropped[] = {INTEL_CRCERRS, INTEL_RUC, INTEL_RFC,
+                                  INTEL_ROC, INTEL_RJC};
+    intel->nic.rx_dropped += intel_count(intel, dropped, array_size(dropped));
+    intel->nic.rx_missed += intel_count(intel, intel->kind->missed,
+                                        array_size(intel->kind->missed));
+}
+
 // ---- when something is wrong ----
 
 static int intel_passed(u64 since, u64 ms)
@@ -141,7 +163,7 @@ static int intel_passed(u64 since, u64 ms)
 }
 
 // What was queued either leaves in a moment or, when nothing moves, is lost.
-static void intel_drain(struct intel *intel)
+void intel_drain(struct intel *intel)
 {
     struct deadline deadline = deadline_ms(DRAIN_MS);
     u32 last = (intel->tx_at - 1) & (intel->n_tx - 1);
@@ -152,6 +174,20 @@ static void intel_drain(struct intel *intel)
     for (u32 i = 0; i < intel->n_tx; i++) {
         intel->nic.tx_dropped += !(intel->tx[i].status & INTEL_DD);
     }
+}
+
+int intel_failed(struct intel *intel, int result)
+{
+    intel->broken = 1;
+    pci_disable_master(intel->nic.pci);
+    intel->failed_tsc = rdtsc() | 1;
+    nic_set_never_idle(&intel->nic);
+    if (result == E_GONE) {
+        nic_set_gone(&intel->nic);
+    } else {
+        log_error("nic %u: %s", intel->nic.index, sys_error(result));
+    }
+    return result;
 }
 
 int intel_heal(struct intel *intel)
@@ -167,15 +203,7 @@ int intel_heal(struct intel *intel)
         intel_show_poll(intel);
         return 0;
     }
-    pci_disable_master(intel->nic.pci);
-    intel->failed_tsc = rdtsc() | 1;
-    nic_set_never_idle(&intel->nic);
-    if (result == E_GONE) {
-        nic_set_gone(&intel->nic);
-    } else {
-        log_error("nic %u: %s", intel->nic.index, sys_error(result));
-    }
-    return result;
+    return intel_failed(intel, result);
 }
 
 // The device is past the next descriptor, which it has not filled.
@@ -241,25 +269,6 @@ void intel_recover(struct nic *nic)
 
 // ---- what it tells ----
 
-static u64 intel_count(const struct intel *intel, const u32 *registers, u32 n)
-{
-    u64 sum = 0;
-    for (u32 i = 0; i < n && registers[i]; i++) {
-        u32 value = intel_read(intel, registers[i]);
-        sum += value == ~0u ? 0 : value;
-    }
-    return sum;
-}
-
-static void intel_read_counters(struct intel *intel)
-{
-    static const u32 dropped[] = {INTEL_CRCERRS, INTEL_RUC, INTEL_RFC,
-                                  INTEL_ROC, INTEL_RJC};
-    intel->nic.rx_dropped += intel_count(intel, dropped, array_size(dropped));
-    intel->nic.rx_missed += intel_count(intel, intel->kind->missed,
-                                        array_size(intel->kind->missed));
-}
-
 void intel_info(struct nic *nic, struct net_info *info)
 {
     struct intel *intel = (struct intel *)nic;
@@ -286,32 +295,59 @@ static int intel_is_small(void)
 }
 
 // Descriptors and buffers for n frames, or for fewer where memory is short.
-static int intel_alloc_ring(struct intel_desc **ring, u8 **buffers, u32 *n,
-                            u32 least)
+static int intel_alloc_side(struct intel_side *side, u32 n, u32 least)
 {
-    *ring = memory_boot_alloc(*n * sizeof(**ring), 128);
-    if (*ring == 0) {
+    side->ring = memory_boot_alloc(n * sizeof(*side->ring), 128);
+    if (side->ring == 0) {
         return E_NOMEM;
     }
-    while ((*buffers = memory_boot_buffer((u64)*n * FRAME_ROOM, PAGE)) == 0) {
-        *n /= 2;
-        if (*n < least) {
+    while ((side->buffers = memory_boot_buffer((u64)n * FRAME_ROOM, PAGE)) ==
+           0) {
+        n /= 2;
+        if (n < least) {
             return E_NOMEM;
         }
     }
+    side->bytes = (u64)n * FRAME_ROOM;
+    side->n = n;
     return 0;
+}
+
+void intel_use(struct intel *intel, const struct intel_side *sides, u64 room)
+{
+    memcpy(intel->now, sides, sizeof(intel->now));
+    intel->rx = sides[INTEL_RX].ring;
+    intel->rx_buffers = sides[INTEL_RX].buffers;
+    intel->n_rx = sides[INTEL_RX].n;
+    intel->tx = sides[INTEL_TX].ring;
+    intel->tx_buffers = sides[INTEL_TX].buffers;
+    intel->n_tx = sides[INTEL_TX].n;
+    intel->room = room;
+    intel->rx_at = intel->rx_given = intel->rx_shift = 0; // nothing is held
+}
+
+static void intel_set_limits(struct nic *nic, const struct intel *intel)
+{
+    nic->setting[NET_PROMISCUOUS] = nic->setting[NET_MULTICAST] = 1;
+    nic->setting[NET_RX_RING] = intel->n_rx;
+    nic->setting[NET_TX_RING] = intel->n_tx;
+    nic->setting[NET_FRAME_LIMIT] = nic->max_frame;
+    nic->least[NET_RX_RING] = LEAST_RX;
+    nic->least[NET_TX_RING] = LEAST_TX;
+    nic->most[NET_RX_RING] = nic->most[NET_TX_RING] = LARGEST_RING;
+    nic->most[NET_FRAME_LIMIT] = NET_MAX_JUMBO;
+    nic->max_burst = intel->n_rx / 2;
 }
 
 static int intel_alloc(struct intel *intel)
 {
     int small = intel_is_small();
-    intel->n_rx = small ? SMALL_RX : MOST_RX;
-    intel->n_tx = small ? SMALL_TX : MOST_TX;
-    TRY(intel_alloc_ring(&intel->rx, &intel->rx_buffers, &intel->n_rx,
+    TRY(intel_alloc_side(&intel->home[INTEL_RX], small ? SMALL_RX : MOST_RX,
                          LEAST_RX));
-    TRY(intel_alloc_ring(&intel->tx, &intel->tx_buffers, &intel->n_tx,
+    TRY(intel_alloc_side(&intel->home[INTEL_TX], small ? SMALL_TX : MOST_TX,
                          LEAST_TX));
-    intel->nic.max_burst = intel->n_rx / 2;
+    intel_use(intel, intel->home, FRAME_ROOM);
+    intel_set_limits(&intel->nic, intel);
     return 0;
 }
 

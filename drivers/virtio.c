@@ -234,8 +234,15 @@ int virtio_queue_alloc(struct virtio *virtio, struct virtq *queue, u16 index,
         log_warn("queue %u has size %u", index, size);
         return E_UNSUPPORTED;
     }
+    *queue = (struct virtq){.index = index, .most = size};
     // A legacy driver has no say.
     size = virtio->port == 0 && size > most_size ? most_size : size;
+    return virtio_queue_resize(queue, size, queue);
+}
+
+int virtio_queue_resize(const struct virtq *queue, u32 size,
+                        struct virtq *larger)
+{
     u64 used = virtio_queue_used_offset(size);
     u64 bytes = used + sizeof(struct virtq_used) +
                 size * sizeof(struct virtq_used_elem) + sizeof(u16);
@@ -243,14 +250,15 @@ int virtio_queue_alloc(struct virtio *virtio, struct virtq *queue, u16 index,
     if (memory == 0) {
         return E_NOMEM;
     }
-    *queue = (struct virtq){
+    *larger = (struct virtq){
         .desc = (struct virtq_desc *)(void *)memory,
         .avail = (struct virtq_avail *)(void *)(memory +
-                                                size * sizeof(*queue->desc)),
+                                                size * sizeof(*larger->desc)),
         .used = (struct virtq_used *)(void *)(memory + used),
         .bytes = bytes,
-        .index = index,
+        .index = queue->index,
         .size = size,
+        .most = queue->most,
     };
     return 0;
 }

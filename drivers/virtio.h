@@ -25,7 +25,7 @@ struct virtq {
     u64 notify; // register's address, or 0
     u16 port;   // else its port
     u16 index;
-    u32 size;
+    u32 size, most; // entries; the device's own size
 };
 
 int must_check virtio_find(struct virtio *virtio,
@@ -37,6 +37,9 @@ int must_check virtio_begin(struct virtio *virtio, u64 wanted);
 // and take memory for it. Once; after virtio_begin.
 int must_check virtio_queue_alloc(struct virtio *virtio, struct virtq *queue,
                                   u16 index, u32 most_size);
+// Memory for a queue like this one, with more entries, at most its `most`.
+int must_check virtio_queue_resize(const struct virtq *queue, u32 size,
+                                   struct virtq *larger);
 // Clear the queue's rings and tell the device where they are.
 int must_check virtio_queue_start(struct virtio *virtio, struct virtq *queue);
 void virtio_run(struct virtio *virtio);

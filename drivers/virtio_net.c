@@ -69,7 +69,6 @@ virtio_net_take(struct virtio_net *net, struct net_frame *frames, u32 most,
     u32 header = merged ? NET_HEADER : net->header;
     u32 lengths = virtio_net_lengths(net);
     u32 at = net->rx_taken, end = at + most;
-    u8 *buffers = virtio_net_rx_frame(net, 0);
     struct net_frame *next = frames;
     u64 bytes = 0;
     for (; at != end; at++) {
@@ -82,7 +81,7 @@ virtio_net_take(struct virtio_net *net, struct net_frame *frames, u32 most,
         }
         net->rx_burst_of[id] = burst;
         avail[(at + n_rx) & mask] = (u16)id;
-        u8 *frame = buffers + (u64)id * FRAME_ROOM;
+        u8 *frame = virtio_net_rx_frame(net, id);
         if (len - NET_MIN_FRAME >= lengths ||
             (merged && virtio_net_pieces(frame) != 1)) {
             virtio_net_drop(net, frame);
@@ -222,11 +221,12 @@ virtio_net_put_small(struct virtio_net *net, const struct net_frame *frames,
                      u32 at, u32 end, u64 *bytes)
 {
     u64 slot = ring_index(&net->tx_ring, at);
-    u8 *to = net->tx_buffers + slot * FRAME_ROOM + FRAME_OFFSET;
+    u8 *to = net->tx_buffers + slot * net->room + FRAME_OFFSET;
     struct virtq_desc *desc = &net->tx.desc[net->tx_data + slot];
+    u64 room = net->room;
     u32 extra = net->tx_extra, last = at + net->n_tx - 1 - (u32)slot;
     end = end - at < last - at ? end : last;
-    for (; at != end; at++, frames++, desc++, to += FRAME_ROOM) {
+    for (; at != end; at++, frames++, desc++, to += room) {
         u32 len = __atomic_load_n(&frames->len, __ATOMIC_RELAXED);
         if (!frame_is_small(len)) {
             break;
@@ -247,7 +247,7 @@ virtio_net_put(struct virtio_net *net, const struct net_frame *frame, u32 at)
         return E_SIZE;
     }
     u64 slot = ring_index(&net->tx_ring, at);
-    u8 *to = net->tx_buffers + slot * FRAME_ROOM + FRAME_OFFSET;
+    u8 *to = net->tx_buffers + slot * net->room + FRAME_OFFSET;
     net->tx.desc[net->tx_data + slot].len =
         net->tx_extra + frame_copy(to, frame->data, len);
     return (int)len;
@@ -324,4 +324,5 @@ const struct nic_ops virtio_net_ops = {
     .tx = virtio_net_tx,
     .info = virtio_net_info,
     .recover = virtio_net_recover,
+    .set = virtio_net_set,
 };

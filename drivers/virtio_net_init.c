@@ -7,7 +7,7 @@
 #define LOG_TAG "virtio_net"
 #include "../kernel/log.h"
 
-enum { LEAST_RX = 128, SMALL_TX = 32 };
+enum { LEAST_RX = 128, SMALL_TX = 32, LONGEST_FRAME = 65550 };
 #define SMALL_RAM (64ul << 20) // below, NICs take less of it
 
 // The device's receive buffers: all but those that a program still looks at,
@@ -18,8 +18,8 @@ static void virtio_net_fill_rx(struct virtio_net *net)
     u32 shown = 0, held = net->n_rx - net->rx_held;
     for (u32 i = 0; i < net->n_rx; i++) {
         net->rx.desc[i] = (struct virtq_desc){
-            .addr = phys + (u64)i * FRAME_ROOM,
-            .len = FRAME_ROOM - FRAME_OFFSET + net->header,
+            .addr = phys + i * net->room,
+            .len = (u32)net->room - FRAME_OFFSET + net->header,
             .flags = DESC_WRITE,
         };
         int is_held = net->rx_held && net->rx_burst_of[i] == net->rx_burst;
@@ -37,8 +37,8 @@ static void virtio_net_fill_tx(struct virtio_net *net)
     u64 phys = phys_of(net->tx_buffers) + FRAME_OFFSET;
     int apart = net->tx_data != 0;
     for (u32 i = 0; i < net->n_tx; i++) {
-        u64 frame = phys + (u64)i * FRAME_ROOM;
-        memset(net->tx_buffers + (u64)i * FRAME_ROOM, 0, FRAME_OFFSET);
+        u64 frame = phys + i * net->room;
+        memset(net->tx_buffers + i * net->room, 0, FRAME_OFFSET);
         net->tx.desc[net->tx_data + i].addr = frame;
         net->tx.desc[i] = (struct virtq_desc){
             .addr = frame - net->header,
@@ -55,10 +55,14 @@ static void virtio_net_fill_tx(struct virtio_net *net)
     net->tx_ring = (struct ring){.size = net->n_tx};
 }
 
-static u64 virtio_net_wanted(void)
+// 5.1.6.3.1: without a ring for the longest frame there can be, one buffer must
+// hold a frame.
+u64 virtio_net_wanted(const struct virtio_net *net)
 {
+    u64 half = net->now[VIRTIO_NET_RX].n / 2 * (net->room - FRAME_OFFSET);
     return VIRTIO_F_VERSION_1 | VIRTIO_F_ANY_LAYOUT | VIRTIO_NET_F_MAC |
-           VIRTIO_NET_F_STATUS | VIRTIO_NET_F_MRG_RXBUF;
+           VIRTIO_NET_F_STATUS | VIRTIO_NET_F_CTRL_VQ | VIRTIO_NET_F_CTRL_RX |
+           (half >= LONGEST_FRAME ? VIRTIO_NET_F_MRG_RXBUF : 0);
 }
 
 void virtio_net_read_link(struct virtio_net *net)
@@ -68,11 +72,11 @@ void virtio_net_read_link(struct virtio_net *net)
                  NET_STATUS_LINK_UP) != 0;
 }
 
-// From the queues' memory to a device that runs.
-static int virtio_net_start(struct virtio_net *net)
+int virtio_net_start(struct virtio_net *net)
 {
     TRY(virtio_queue_start(&net->virtio, &net->rx));
     TRY(virtio_queue_start(&net->virtio, &net->tx));
+    TRY(virtio_net_start_control(net));
     virtio_net_fill_rx(net);
     virtio_net_fill_tx(net);
     net->broken = 0;
@@ -80,11 +84,11 @@ static int virtio_net_start(struct virtio_net *net)
     virtio_net_read_link(net);
     virtio_run(&net->virtio);
     virtio_publish(&net->rx, (u16)(net->n_rx - net->rx_held));
-    return 0;
+    return virtio_net_filter(net);
 }
 
 // The used ring's first word: flags, and the index that moves.
-static void virtio_net_show_poll(const struct virtio_net *net)
+void virtio_net_show_poll(const struct virtio_net *net)
 {
     nic_set_poll(&net->nic, (const volatile u32 *)(const void *)net->rx.used,
                  0xFFFF0000, 0);
@@ -116,37 +120,58 @@ static int virtio_net_is_small(void)
     return bytes < SMALL_RAM;
 }
 
-// Buffers for n frames, or for fewer where memory is short; null: not even for
-// the least.
-static u8 *virtio_net_buffers(u32 *n, u32 least)
+// A queue and buffers for n frames, or for fewer where memory is short.
+static int virtio_net_alloc_side(struct virtio *virtio,
+                                 struct virtio_net_side *side, u16 index,
+                                 u32 least)
 {
-    u8 *buffers = 0;
-    while ((buffers = memory_boot_buffer((u64)*n * FRAME_ROOM, PAGE)) == 0 &&
-           *n > least) {
-        *n /= 2;
+    u32 n = side->n;
+    TRY(virtio_queue_alloc(virtio, &side->queue, index, VIRTIO_NET_MOST_RX));
+    // Two descriptors a slot must fit.
+    u32 size = index == NET_QUEUE_TX ? side->queue.size / 2 : side->queue.size;
+    n = size < n ? size : n;
+    while ((side->buffers = memory_boot_buffer((u64)n * FRAME_ROOM, PAGE)) ==
+           0) {
+        if (n <= least) {
+            return E_NOMEM;
+        }
+        n /= 2;
     }
-    return buffers;
+    side->bytes = (u64)n * FRAME_ROOM;
+    side->n = n;
+    return 0;
 }
 
 static int virtio_net_alloc(struct virtio_net *net)
 {
-    TRY(virtio_queue_alloc(&net->virtio, &net->rx, NET_QUEUE_RX,
-                           VIRTIO_NET_MOST_RX));
-    TRY(virtio_queue_alloc(&net->virtio, &net->tx, NET_QUEUE_TX,
-                           VIRTIO_NET_MOST_RX));
     int small = virtio_net_is_small();
-    u32 most_rx = small ? LEAST_RX : VIRTIO_NET_MOST_RX,
-        most_tx = small ? SMALL_TX : VIRTIO_NET_MOST_TX;
-    net->n_rx = net->rx.size < most_rx ? net->rx.size : most_rx;
-    // Two descriptors a slot must fit.
-    net->n_tx = net->tx.size / 2 < most_tx ? net->tx.size / 2 : most_tx;
-    net->rx_buffers = virtio_net_buffers(&net->n_rx, LEAST_RX);
-    net->tx_buffers = virtio_net_buffers(&net->n_tx, 1);
-    return net->rx_buffers && net->tx_buffers ? 0 : E_NOMEM;
+    struct virtio_net_side *rx = &net->home[VIRTIO_NET_RX],
+                           *tx = &net->home[VIRTIO_NET_TX];
+    rx->n = small ? LEAST_RX : VIRTIO_NET_MOST_RX;
+    tx->n = small ? SMALL_TX : VIRTIO_NET_MOST_TX;
+    TRY(virtio_net_alloc_side(&net->virtio, rx, NET_QUEUE_RX, LEAST_RX));
+    TRY(virtio_net_alloc_side(&net->virtio, tx, NET_QUEUE_TX, 1));
+    return virtio_net_alloc_control(net);
+}
+
+void virtio_net_use(struct virtio_net *net, const struct virtio_net_side *sides,
+                    u64 room)
+{
+    memcpy(net->now, sides, sizeof(net->now));
+    net->rx = sides[VIRTIO_NET_RX].queue;
+    net->rx_buffers = sides[VIRTIO_NET_RX].buffers;
+    net->rx_frames = net->rx_buffers + FRAME_OFFSET;
+    net->n_rx = sides[VIRTIO_NET_RX].n;
+    net->tx = sides[VIRTIO_NET_TX].queue;
+    net->tx_buffers = sides[VIRTIO_NET_TX].buffers;
+    net->n_tx = sides[VIRTIO_NET_TX].n;
+    net->room = room;
+    net->rx_held = 0;
+    net->rx_burst += 2; // nothing was handed out
 }
 
 // 5.1.6.1 and 5.1.6: what the agreed features make of the frames' header.
-static void virtio_net_set_layout(struct virtio_net *net)
+void virtio_net_set_layout(struct virtio_net *net)
 {
     u64 features = net->virtio.features;
     net->merged = (features & VIRTIO_NET_F_MRG_RXBUF) != 0;
@@ -169,14 +194,37 @@ static void virtio_net_read_mac(struct virtio_net *net)
     }
 }
 
+static u32 virtio_net_least(u32 a, u32 b)
+{
+    return a < b ? a : b;
+}
+
+static void virtio_net_set_limits(struct virtio_net *net)
+{
+    struct nic *nic = &net->nic;
+    nic->setting[NET_PROMISCUOUS] = nic->setting[NET_MULTICAST] = 1;
+    nic->setting[NET_RX_RING] = net->n_rx;
+    nic->setting[NET_TX_RING] = net->n_tx;
+    nic->setting[NET_FRAME_LIMIT] = nic->max_frame;
+    nic->least[NET_RX_RING] = VIRTIO_NET_LEAST_RX;
+    nic->least[NET_TX_RING] = VIRTIO_NET_LEAST_TX;
+    nic->most[NET_RX_RING] = virtio_net_least(net->rx.most, VIRTIO_NET_LARGEST);
+    nic->most[NET_TX_RING] =
+        virtio_net_least(net->tx.most / 2, VIRTIO_NET_LARGEST);
+    nic->most[NET_FRAME_LIMIT] = NET_MAX_JUMBO;
+    nic->max_burst = net->n_rx / 2;
+}
+
 static int virtio_net_bring_up(struct virtio_net *net)
 {
-    TRY(virtio_begin(&net->virtio, virtio_net_wanted()));
+    net->room = FRAME_ROOM;
+    net->now[VIRTIO_NET_RX].n = VIRTIO_NET_MOST_RX; // until it is known
+    TRY(virtio_begin(&net->virtio, virtio_net_wanted(net)));
     virtio_net_read_mac(net);
     TRY(virtio_net_alloc(net));
+    virtio_net_use(net, net->home, FRAME_ROOM);
     virtio_net_set_layout(net);
-    net->nic.max_burst = net->n_rx / 2;
-    net->rx_burst = 2; // nothing was handed out
+    virtio_net_set_limits(net);
     TRY(virtio_net_start(net));
     TRY(nic_add(&net->nic));
     virtio_net_show_poll(net);

@@ -92,12 +92,17 @@ enum { VIRTIO_NET_LEGACY_ID = 0x1000, VIRTIO_NET_ID = 0x1041 };
 #define VIRTIO_NET_F_MAC BIT(5)
 #define VIRTIO_NET_F_MRG_RXBUF BIT(15)
 #define VIRTIO_NET_F_STATUS BIT(16)
+#define VIRTIO_NET_F_CTRL_VQ BIT(17)
+#define VIRTIO_NET_F_CTRL_RX BIT(18)
 enum { NET_CONFIG_MAC = 0, NET_CONFIG_STATUS = 6, NET_CONFIG_BYTES = 8 };
 #define NET_STATUS_LINK_UP 1u
-enum { NET_QUEUE_RX = 0, NET_QUEUE_TX = 1 };
+enum { NET_QUEUE_RX = 0, NET_QUEUE_TX = 1, NET_QUEUE_CONTROL = 2 };
 // 5.1.6: header of a frame; the last two bytes, the number of buffers, are not
 // there on a legacy device without MRG_RXBUF.
 enum { NET_HEADER = 12, NET_HEADER_SHORT = 10, NET_HEADER_BUFFERS = 10 };
+// 5.1.6.5: the control queue, and of it the receive filter.
+enum { NET_CTRL_RX = 0, NET_CTRL_RX_PROMISC = 0, NET_CTRL_RX_ALLMULTI = 1 };
+enum { NET_CTRL_OK = 0 };
 
 // 5.2: block device
 enum { VIRTIO_BLK_LEGACY_ID = 0x1001, VIRTIO_BLK_ID = 0x1042 };

@@ -12,6 +12,7 @@ enum {
     EEPROM_MS = 1000,
     DMA_MS = 1000,
     QUEUE_MS = 100,
+    FCS_BYTES = 4,
 };
 
 // 4.6.3.1: no interrupt, ever.
@@ -47,6 +48,28 @@ static int x540_enable(const struct intel *intel, u32 ring)
     return mmio_wait32(control, DCTL_ENABLE, DCTL_ENABLE, QUEUE_MS);
 }
 
+// 8.2.3.7.1, 4.6.7.
+static void x540_filter(const struct intel *intel)
+{
+    u64 fctrl = FCTRL_BAM;
+    if (intel->nic.setting[NET_PROMISCUOUS]) {
+        fctrl |= FCTRL_UPE | FCTRL_MPE;
+    } else if (intel->nic.setting[NET_MULTICAST]) {
+        fctrl |= FCTRL_MPE;
+    }
+    intel_write(intel, X540_FCTRL, (u32)fctrl);
+}
+
+// 8.2.3.22.8, 8.2.3.22.13: 1518 bytes with FCS, or as many as were asked for.
+static void x540_limit_frames(const struct intel *intel)
+{
+    u32 most = intel->nic.setting[NET_FRAME_LIMIT] + FCS_BYTES;
+    if (intel->room == FRAME_ROOM_JUMBO) {
+        intel_write(intel, X540_MAXFRS, (u32)field_put(MAXFRS_MFS, most));
+        mmio_set32(intel->regs + X540_HLREG0, HLREG0_JUMBOEN);
+    }
+}
+
 // 4.6.7: every good frame, without its FCS, into queue 0.
 static int x540_start_receive(struct intel *intel)
 {
@@ -56,11 +79,12 @@ static int x540_start_receive(struct intel *intel)
                HLREG0_TXCRCEN | HLREG0_RXCRCSTRP | HLREG0_TXPADEN);
     mmio_set32(regs + X540_RDRXCTL,
                RDRXCTL_CRCSTRIP | RDRXCTL_RSCACKC | RDRXCTL_FCOE_WRFIX);
-    intel_write(intel, X540_FCTRL, FCTRL_BAM | FCTRL_UPE | FCTRL_MPE);
+    x540_limit_frames(intel);
+    x540_filter(intel);
     intel_write_mac(intel, X540_RAL);
     intel_clear_mta(intel);
     intel_write(intel, X540_SRRCTL,
-                (u32)field_put(SRRCTL_BSIZEPACKET, FRAME_ROOM / 1024));
+                (u32)field_put(SRRCTL_BSIZEPACKET, intel->room / 1024));
     intel_set_ring(intel, X540_RX_RING, intel->rx, intel->n_rx);
     mmio_set32(regs + X540_CTRL_EXT, CTRL_EXT_NS_DIS);
     mmio_clear32(regs + X540_DCA_RXCTRL, DCA_RXCTRL_12);
@@ -119,6 +143,7 @@ static const struct intel_kind x540_kind = {
     .has_master = 1,
     .reset = x540_reset,
     .start = x540_start,
+    .filter = x540_filter,
     .link = x540_link,
 };
 

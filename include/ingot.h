@@ -95,7 +95,7 @@ enum net_setting {
     NET_MULTICAST,   // 1: every multicast frame, 0: none
     NET_RX_RING,     // descriptors, a power of two
     NET_TX_RING,
-    NET_FRAME_LIMIT, // bytes without FCS, both ways: 60 to NET_MAX_JUMBO
+    NET_FRAME_LIMIT, // bytes without FCS, both ways: 64 to NET_MAX_JUMBO
 };
 enum { NET_MAX_JUMBO = 9014 };
 
@@ -292,7 +292,7 @@ struct sys_info {
     CALL(cpu, int, cpu_busy, (u32 cpu), \
         "1 while a core runs something (core 0 always does), else 0. E_RANGE: no such core.") \
     CALL(net, int, net_set, (u32 nic, u32 setting, u64 value), \
-        "Change a NIC (enum net_setting); frames in its rings are lost when a ring or the frame limit changes. Goes back when the program ends. Returns 0. E_NODEV, E_GONE; E_ARG: no such setting or value; E_UNSUPPORTED: this device cannot; E_NOMEM.") \
+        "Change a NIC (enum net_setting); frames in its rings are lost when a ring or the frame limit changes. Goes back when the program ends. Returns 0. E_NODEV, E_GONE; E_ARG: no such setting or value; E_UNSUPPORTED: this device cannot; E_BUSY: another core is at it; E_NOMEM, E_TIMEOUT: it is as it was.") \
     CALL(hook, int, hook_timer, (u64 first_ns, u64 period_ns, void (*fn)(void *), void *arg), \
         "Call fn(arg) on the calling core first_ns nanoseconds from now, then every period_ns (0: once), by interrupt and on a stack of its own. Returns a hook's number. Gone when the program ends. E_ARG: fn is null; E_NODEV: no timer; E_NOMEM: too many hooks.") \
     CALL(hook, int, hook_net, (u32 nic, void (*fn)(void *), void *arg), \

@@ -239,12 +239,6 @@ static int api_sys_ready(void)
     return 0;
 }
 
-static int api_net_set(u32 nic, u32 setting, u64 value)
-{
-    (void)nic, (void)setting, (void)value;
-    return E_UNSUPPORTED;
-}
-
 static int api_hook_timer(u64 first_ns, u64 period_ns, void (*fn)(void *),
                           void *arg)
 {
@@ -279,6 +273,7 @@ static int api_hook_remove(u32 hook)
 #define api_net_tx_burst net_tx_burst
 #define api_net_poll net_poll
 #define api_net_info net_info
+#define api_net_set net_set
 #define api_disk_read disk_read
 #define api_disk_write disk_write
 #define api_disk_info disk_info

@@ -164,6 +164,7 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
         console_end_line(); // whatever it wrote last: a prompt starts a line
     }
     app_take_back(&app);
+    nic_restore_all();
     if (app.ended != 0) {
         nic_recover_all();
         disk_recover_all();
@@ -319,6 +320,15 @@ void app_leave_if_stopping(void)
     }
 }
 
+void app_call_whole(int on)
+{
+    struct core *core = core_self();
+    core->whole = (u32)on;
+    if (!on && app_is_to_stop(core)) {
+        irq_restore(irq_save() | FLAG_TRAP); // in steps to the call's end
+    }
+}
+
 int app_stop_step(struct registers *regs)
 {
     const struct core *core = core_self();
@@ -330,7 +340,7 @@ int app_stop_step(struct registers *regs)
         return app_end_step(regs);
     }
     if (fault_in_kernel(regs->rip)) {
-        regs->rflags |= FLAG_TRAP;
+        regs->rflags |= core->whole ? 0 : FLAG_TRAP;
         return 1;
     }
     if (core->index == 0) {

@@ -35,4 +35,7 @@ void app_leave_if_stopping(void);
 // After an interrupt or a single step: end the program if it is to be stopped
 // and is in its own code; inside a call, step on until it is. Returns 1 when
 // the step was ours.
+// A call that a stop must not slow down to single steps, because it takes long
+// and must end, begins (1) and ends (0) so.
+void app_call_whole(int on);
 int app_stop_step(struct registers *regs);

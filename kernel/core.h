@@ -40,6 +40,7 @@ struct core {
                    // here
     u32 inside;    // a device interrupt's handler is running
     u32 stop;      // leave the program's code
+    u32 whole;     // in a call that ends before anything stops
     u64 gdt[5];    // null, code, data, TSS (two entries)
     u32 reporting; // an exception is being reported
     u32 used;      // ran something since the program was started

@@ -387,5 +387,7 @@ int memory_init(const struct boot_info *info)
 
 void memory_give(u64 phys, u64 bytes)
 {
-    memory_release(phys / PAGE, bytes / PAGE);
+    int taken = lock_take(&memory.lock);
+    memory_release(phys / PAGE, align_up(bytes, PAGE) / PAGE);
+    lock_give(&memory.lock, taken);
 }

@@ -30,4 +30,4 @@ void memory_get_info(struct mem_info *info);
 int memory_is_ram(u64 phys, u64 bytes); // 1 when it touches usable RAM
 // Usable RAM, whole pages, piece by piece. E_RANGE: no such piece.
 int memory_ram_piece(u32 index, u64 *phys, u64 *bytes);
-void memory_give(u64 phys, u64 bytes); // whole kernel pages join free memory
+void memory_give(u64 phys, u64 bytes); // kernel pages join free memory

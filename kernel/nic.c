@@ -39,6 +39,7 @@ int nic_add(struct nic *nic)
         return E_NOMEM;
     }
     nic->index = nic_table.n;
+    memcpy(nic->first, nic->setting, sizeof(nic->first));
     nic_table.nics[nic_table.n++] = nic;
     nic_set_never_idle(nic);
     char name[16];

@@ -19,6 +19,17 @@ struct nic_ops {
     // The program that used it has ended, perhaps in mid-call: make it as
     // after probe. May be null.
     void (*recover)(struct nic *nic);
+    // nic->setting has changed: make the device so. On an error it is left as
+    // it was; with `keep`, and for one that is gone, the memory that the old
+    // settings took goes back whatever the device says. Null: no settings.
+    int (*set)(struct nic *nic, int keep);
+};
+
+enum { NIC_SETTINGS = NET_FRAME_LIMIT + 1 };
+enum {
+    NIC_LEAST_RING = 8,
+    NIC_MOST_RING = 32768,
+    NIC_LEAST_LIMIT = 64, // small frames are sent without a look at the limit
 };
 
 struct nic {
@@ -29,7 +40,11 @@ struct nic {
     u32 max_frame; // bytes without FCS
     u32 max_burst; // half the receive ring
     u8 mac[6];
-    u8 gone; // the device was removed: every call answers E_GONE
+    u8 gone;       // the device was removed: every call answers E_GONE
+    u8 setting_up; // inside net_set
+    // By enum net_setting: now, from the start, and the device's limits.
+    u32 setting[NIC_SETTINGS], first[NIC_SETTINGS], least[NIC_SETTINGS],
+        most[NIC_SETTINGS];
     u64 rx_frames, rx_bytes, tx_frames, tx_bytes, rx_dropped, rx_missed,
         tx_dropped;
 };
@@ -46,6 +61,8 @@ int must_check nic_add(struct nic *nic);
 struct nic *nic_get(u32 index); // null: none
 u32 nic_count(void);
 void nic_recover_all(void); // a program ended
+// What it has set goes back, and the memory that it took.
+void nic_restore_all(void);
 // The device was removed: from now on every call answers E_GONE.
 void nic_set_gone(struct nic *nic);
 
@@ -56,6 +73,7 @@ int net_tx(u32 nic, const void *data, u64 len);
 int net_tx_burst(u32 nic, const struct net_frame *frames, u32 n);
 const struct net_poll *net_poll(u32 nic);
 int net_info(u32 nic, struct net_info *info);
+int net_set(u32 nic, u32 setting, u64 value);
 
 // The poll words, split so that the assembly fast path needs no multiply:
 // nic n is empty exactly while (*nic_poll_word[n] & mask) == idle. Entries of

@@ -23,6 +23,7 @@ enum {
     START_SLOW_NS = 1000000000
 }; // SDM 8.4.4.1, generous
 enum { STOP_NS = 2000000, STOP_NMI_NS = 20000000 };
+#define STOP_WHOLE_NS 10000000000ul // a call that is not to be stepped
 #define LOW_MEMORY_END 0xA0000ul
 
 struct ap_parameters { // at the end of ap.asm's code
@@ -287,7 +288,8 @@ int cpu_wait(u32 cpu)
 
 static int smp_is_idle(const struct core *core, u64 ns)
 {
-    struct deadline limit = deadline_ns(ns);
+    struct deadline limit =
+        deadline_ns(load_acquire(&core->whole) ? STOP_WHOLE_NS : ns);
     while (load_acquire(&core->busy) != 0) {
         if (deadline_passed(&limit)) {
             return 0;

@@ -8,6 +8,8 @@
 #undef LOG_TAG
 #include "../../drivers/intel_ring_init.c"
 #undef LOG_TAG
+#include "../../drivers/intel_ring_set.c"
+#undef LOG_TAG
 #include "../../drivers/e1000.c"
 #undef LOG_TAG
 #include "../../kernel/mmio.c"
@@ -54,6 +56,12 @@ u64 phys_of(const void *address)
 void *memory_boot_buffer(u64 bytes, u64 align)
 {
     return memory_boot_alloc(bytes, align);
+}
+static u64 given_bytes;
+void memory_give(u64 phys, u64 bytes)
+{
+    (void)phys;
+    given_bytes += bytes;
 }
 int memory_ram_piece(u32 index, u64 *phys, u64 *bytes)
 {
