@@ -32,19 +32,28 @@ int boot_note_text(char *to, u64 cap, const char *text, u64 len)
     return n < len && n == copied;
 }
 
-// Where the last path part of the first word of text starts; *len becomes its
-// length.
-static const char *boot_note_name(const char *text, u64 *len)
+// The last path part of the first word. GRUB puts a word with a space in it
+// between double quotes, and a backslash before quotes.
+static void boot_note_name(char *to, u64 cap, const char *text, u64 len)
 {
-    u64 at = 0, first, end = strnlen(text, *len);
+    u64 at = 0, n = 0, end = strnlen(text, len);
+    int quoted = 0;
     while (at < end && text[at] == ' ') {
         at++;
     }
-    for (first = at; at < end && text[at] != ' '; at++) {
-        first = text[at] == '/' ? at + 1 : first;
+    for (; at < end && (quoted || text[at] != ' '); at++) {
+        if (text[at] == '"') {
+            quoted = !quoted;
+            continue;
+        }
+        at += text[at] == '\\' && at + 1 < end;
+        if (text[at] == '/') {
+            n = 0;
+        } else if (n < cap - 1) {
+            to[n++] = text[at];
+        }
     }
-    *len = at - first;
-    return text + first;
+    to[n] = 0;
 }
 
 void boot_note_module(struct boot_info *info, u64 phys, u64 len,
@@ -57,8 +66,5 @@ void boot_note_module(struct boot_info *info, u64 phys, u64 len,
     struct boot_module *module = &info->modules[info->n_modules++];
     module->phys = phys;
     module->len = len;
-    const char *name = boot_note_name(command, &command_len);
-    u64 cap = sizeof(module->name) - 1;
-    boot_note_text(module->name, sizeof(module->name), name,
-                   command_len < cap ? command_len : cap);
+    boot_note_name(module->name, sizeof(module->name), command, command_len);
 }

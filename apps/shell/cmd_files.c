@@ -14,10 +14,10 @@ static struct {
 
 // ---- ls ----
 
-static void list_row(const struct file *file)
+static void list_row(const struct file *file, enum file_place place)
 {
     print("%4u  %-32s %12lu  ", file->number, file->name, file->bytes);
-    if (file->data) {
+    if (place == IN_RAM) {
         print("RAM\n");
     } else {
         print("disk %u%s%s\n", file->disk, file->problem ? "  " : "",
@@ -34,7 +34,7 @@ static u32 list_files(enum file_place place)
         if (walk.number == 1) {
             print("%4s  %-32s %12s  %s\n", "No.", "Name", "Bytes", "Place");
         }
-        list_row(&file);
+        list_row(&file, place);
     }
     if (walk.error < 0) {
         (void)shell_error("disk %u: %s", walk.error_disk,
@@ -46,9 +46,13 @@ static u32 list_files(enum file_place place)
 int command_ls(int argc, char **argv)
 {
     (void)argc, (void)argv;
+    struct module_info module;
     print_text("Files on disk (load):\n");
     if (list_files(ON_DISK) == 0) {
-        print_text("  none\n");
+        print_text(os->app_module(0, &module) < 0
+                       ? "  none\n"
+                       : "  none. Of a USB stick, only its /apps is there, as "
+                         "files in RAM:\n");
     }
     print_text("Files in RAM (loadr):\n");
     if (list_files(IN_RAM) == 0) {
@@ -112,6 +116,11 @@ static int load_file(const struct file *file)
     return 0;
 }
 
+static const char *place_text(enum file_place place)
+{
+    return place == ON_DISK ? "on a disk" : "in RAM";
+}
+
 // Why files_find() found nothing.
 static int not_found(int error, const char *command, const char *text,
                      const char *place)
@@ -123,11 +132,6 @@ static int not_found(int error, const char *command, const char *text,
     return args_parse(text, &number)
                ? shell_error("%s: no file '%s' %s", command, text, place)
                : shell_error("%s: no file number %s %s", command, text, place);
-}
-
-static const char *place_text(enum file_place place)
-{
-    return place == ON_DISK ? "on a disk" : "in RAM";
 }
 
 // List and ask. Null: there is nothing to choose from, or no answer; an error
@@ -155,6 +159,12 @@ static int load(enum file_place place, int argc, char **argv)
         return E_ARG;
     }
     int error = files_find(place, text, &file);
+    if (error == E_NODEV && place == ON_DISK &&
+        files_find(IN_RAM, text, &file) >= 0) {
+        return shell_error("load: no file '%s' on a disk; in RAM there is: "
+                           "loadr %s",
+                           text, text);
+    }
     if (error < 0) {
         return not_found(error, argv[0], text, place_text(place));
     }

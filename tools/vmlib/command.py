@@ -14,9 +14,12 @@ NIC_DEVICES = {
     "e1000": "e1000",
     "e1000e": "e1000e",
 }
-DISK_DEVICES = {  # besides ahci, which hangs on a controller
-    "nvme": "nvme,serial=ingot",
-    "virtio": "virtio-blk-pci",
+DISK_DEVICES = {  # besides ahci: the disk, and before it what it hangs on
+    "nvme": ["nvme,serial=ingot"],
+    "virtio": ["virtio-blk-pci"],
+    "usb": ["qemu-xhci,id=xhci", "usb-storage,bus=xhci.0"],
+    "usb-ehci": ["usb-ehci,id=ehci", "usb-storage,bus=ehci.0"],
+    "none": ["qemu-xhci,id=xhci", "usb-storage,bus=xhci.0"],
 }
 VGA_DEVICES = {
     "none": [],
@@ -121,21 +124,20 @@ def kernel(options):
 
 
 def disk(options):
-    stick = options.disk == "none" and options.boot != "direct"
-    if options.disk == "none" and not stick:
+    kind = options.disk
+    if kind == "none" and options.boot == "direct":
         return []
     snapshot = "off" if options.writable else "on"
     image = options.image.replace(",", ",,")
     words = ["-drive", f"if=none,id=image,format=raw,snapshot={snapshot},"
                        f"file={image}"]
-    if stick:
-        return words + ["-device", "qemu-xhci,id=xhci", "-device",
-                        "usb-storage,bus=xhci.0,drive=image,bootindex=0"]
     # -kernel takes boot index 0 for itself.
     first = "" if options.boot == "direct" else ",bootindex=0"
-    if options.disk in DISK_DEVICES:
-        return words + ["-device", f"{DISK_DEVICES[options.disk]},id=disk0,"
-                                   f"drive=image{first}"]
+    if kind in DISK_DEVICES:
+        for device in DISK_DEVICES[kind]:
+            words += ["-device", device]
+        words[-1] += f",id=disk0,drive=image{first}"
+        return words
     bus = "ide.0"
     if options.machine.split(",")[0] != "q35":
         words += ["-device", "ich9-ahci,id=ahci"]

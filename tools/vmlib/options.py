@@ -7,7 +7,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 
 NICS = ("virtio", "virtio-legacy", "e1000", "e1000e", "x540", "none")
-DISKS = ("ahci", "nvme", "virtio", "none")
+DISKS = ("ahci", "nvme", "virtio", "usb", "usb-ehci", "none")
 MACHINES = ("q35", "pc", "microvm")
 VGAS = ("std", "bochs", "virtio", "none")
 DEFAULT_TIMEOUT = 300
@@ -75,7 +75,8 @@ def make_parser():
     add("--nic", type=kind_of(NICS), action="append", metavar="|".join(NICS),
         help="repeatable, default virtio; may carry device properties")
     add("--disk", choices=DISKS, default="ahci",
-        help="how the image is attached; none with bios/uefi: a USB stick")
+        help="how the image is attached, default ahci; usb, usb-ehci and "
+        "none with bios/uefi: a USB stick")
     add("--image", metavar="FILE", help="default build/ingot.img")
     add("--kernel", metavar="FILE",
         help="for --boot direct, default build/ingot.elf")
