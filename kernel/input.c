@@ -37,6 +37,10 @@ void input_use_interrupts(void)
 {
     input.by_interrupt = 1;
 }
+void input_use_polling(void)
+{
+    input.by_interrupt = 0;
+}
 u64 input_dropped(void)
 {
     return input.dropped;

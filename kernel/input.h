@@ -16,6 +16,7 @@ struct input_source {
 int must_check input_init(void); // E_NOMEM
 void input_add_source(const struct input_source *source);
 void input_use_interrupts(void); // every source now interrupts: HLT is safe
+void input_use_polling(void);    // one came that does not
 u32 input_room(void);            // bytes that fit
 void input_push(u8 byte);        // by a source; a full ring drops and counts
 u64 input_dropped(void);

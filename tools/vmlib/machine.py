@@ -388,13 +388,13 @@ class Machine:
         """Strike keys together: press("ctrl", "c"). Names are QEMU's."""
         self.qmp("input-send-event", events=keyboard.strokes(*keys))
 
-    def type_keys(self, text, rate=40):
-        """Type text on a US keyboard, so many keys a second: a USB keyboard
-        tells of one change every 8 ms and holds 16."""
+    def type_keys(self, text, pause=0.012):
+        """Type text on a US keyboard, so many seconds a change: a USB keyboard
+        tells of one every 8 to 10 ms and holds 16."""
         for char in text:
-            start = time.monotonic()
-            self.press(*keyboard.chord(char))
-            time.sleep(max(0, start + 1 / rate - time.monotonic()))
+            keys = keyboard.chord(char)
+            self.press(*keys)
+            time.sleep(pause * 2 * len(keys))
 
     def monitor(self, line):
         """A line for QEMU's human monitor, as monitor("info registers")."""
