@@ -1,0 +1,151 @@
+# test_net_many.py - many NICs, many places, many cores: numbered by address, all
+# of them usable, each by a core of its own.
+# SPDX-License-Identifier: MIT
+import os
+import re
+import subprocess
+import time
+
+import pytest
+
+from conftest import ROOT
+from test_net import PLACES
+from test_net_intel import NICS
+from test_programs import frame, make_image, results, start
+from vmlib.wire import Wire, free_udp_port
+
+MIX = ["virtio", "e1000", "e1000e", "virtio-legacy"]
+NAMES = {"virtio": "virtio_net", "virtio-legacy": "virtio_net",
+         "virtio-net-pci": "virtio_net"}
+
+
+def check_echo(m, wire, nic, lengths=(60, 64, 700, 1514)):
+    start(m, f"netecho {nic} --frames {len(lengths)} --seconds 30")
+    for i, length in enumerate(lengths):
+        sent = frame(i + nic, length)
+        wire.send(sent)
+        assert wire.receive(10) == sent[6:12] + sent[:6] + sent[12:]
+    assert results(m.wait_prompt(40))[0]["sent"] == str(len(lengths))
+
+
+def test_sixteen_and_one_more(machine):
+    kinds = MIX * 4
+    m = machine(nic=kinds + ["e1000"])
+    rows = re.findall(r"^ +(\d+)  (\w+) +00:(\w\w)\.0", m.run("net"), re.M)
+    assert rows == [(str(i), NAMES.get(kind, kind), f"{i + 1:02x}")
+                    for i, kind in enumerate(kinds)]
+    said = [line for line in m.run("log").splitlines() if "00:11.0" in line]
+    assert len(said) == 1 and "e1000 at 00:11.0: " in said[0]
+    for nic in range(16):
+        check_echo(m, m.wires[nic], nic)
+    # Once more: what the others did has harmed none.
+    for nic in (0, 7, 15):
+        check_echo(m, m.wires[nic], nic)
+
+
+def device(kind, wire, name, options):
+    return ["-netdev", f"socket,id={name},udp=127.0.0.1:{wire.peer},"
+                       f"localaddr=127.0.0.1:{wire.port}",
+            "-device", f"{kind},netdev={name},romfile=,{options}"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", ["e1000", "e1000e"])
+def test_behind_bridges(machine, place, kind):
+    wire = Wire()
+    words = [word for bridge in PLACES[place] for word in ("-device", bridge)]
+    bus = "bus=b2,addr=1" if place == "two-bridges" else "bus=b2"
+    m = machine(nic="none", qemu=words + device(kind, wire, "w0", bus))
+    check_echo(m, wire, 0)
+    wire.close()
+
+
+def test_a_mix_in_all_places(machine):
+    """Functions of a slot, a root port, two bridges: order is by address."""
+    wires = [Wire() for _ in range(5)]
+    words = ["-device", "pcie-root-port,id=rp,chassis=1,addr=6",
+             "-device", "pcie-pci-bridge,id=b1,addr=7",
+             "-device", "pci-bridge,id=b2,bus=b1,chassis_nr=2,addr=3"]
+    at = [("virtio-net-pci", "bus=b2,addr=4"), ("e1000e", "bus=rp"),
+          ("e1000", "addr=5.7"), ("virtio-net-pci", "addr=5.2"),
+          ("e1000", "addr=5.0,multifunction=on")]
+    for i, (kind, options) in enumerate(at):
+        words += device(kind, wires[i], f"w{i}", options)
+    m = machine(nic="none", qemu=words)
+    drivers = re.findall(r"^ +\d+  (\w+) +(\S+)", m.run("net"), re.M)
+    assert [driver for driver, _ in drivers] == [
+        "e1000", "virtio_net", "e1000", "e1000e", "virtio_net"]
+    assert [address for _, address in drivers] == \
+        sorted(address for _, address in drivers)
+    for nic, wire in enumerate(reversed(wires)):
+        order = [4, 3, 2, 1, 0]
+        check_echo(m, wires[order[nic]], nic)
+        wire.drain()
+    for wire in wires:
+        wire.close()
+
+
+def test_registers_far_up(machine):
+    """Firmware with room above 4 GiB, and RAM there: DMA reaches it."""
+    m = machine(nic=["e1000", "e1000e"], boot="uefi", mem=5120)
+    for nic in range(2):
+        check_echo(m, m.wires[nic], nic)
+
+
+# ---- cores ----
+
+def flood(m, nic, *words):
+    return subprocess.Popen(
+        [os.path.join(ROOT, "tools", "flood"), m.ports[nic], *words],
+        stdout=subprocess.PIPE, encoding="utf-8")
+
+
+@pytest.mark.parametrize("kinds", [("virtio", "e1000"), ("e1000e", "virtio"),
+                                   ("virtio", "virtio-legacy")],
+                         ids="-".join)
+def test_a_nic_for_every_core(machine, tmp_path, kinds):
+    """Both under flood at once: every frame comes back, whole."""
+    pairs = [f"{free_udp_port()}:{free_udp_port()}" for _ in kinds]
+    m = machine(nic=list(kinds), cpus=2, net_udp=pairs,
+                image=make_image(tmp_path, "cores"))
+    m.ports = pairs
+    m.type("run cores own 6")
+    m.wait_for("working\n", 30)
+    tools = [flood(m, nic, "--echo", "--count", "4000", "--rate", "2000",
+                   "--size", "64,1514", "--seconds", "5") for nic in (0, 1)]
+    for tool in tools:
+        out, _ = tool.communicate(timeout=60)
+        assert tool.returncode == 0, out
+        assert "lost=0" in out and "damaged=0" in out
+    found = results(m.wait_prompt(60))
+    assert [one["received"] for one in found] == ["4000"] * 2
+    assert [one["sent"] for one in found] == ["4000"] * 2
+    assert all(one["error"] == "0" for one in found)
+
+
+@pytest.mark.parametrize("kind", ["virtio", "e1000", "e1000e"])
+def test_two_cores_at_one_nic(machine, tmp_path, kind):
+    """An error of the program: frames may be lost, nothing else is."""
+    pair = f"{free_udp_port()}:{free_udp_port()}"
+    m = machine(nic=kind, cpus=2, net_udp=[pair],
+                image=make_image(tmp_path, "cores"))
+    m.ports = [pair]
+    m.run("run cores own 0")
+    memory = m.run("mem")
+    m.type("run cores share 2")
+    m.wait_for("working\n", 30)
+    tool = flood(m, 0, "--seconds", "1", "--no-wait")
+    tool.communicate(timeout=60)
+    m.wait_prompt(60)
+    assert m.run("mem") == memory
+    # The NIC is either right, or notices and resets itself.
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        m.run("net")
+        start(m, "netecho 0 --frames 10 --seconds 4")
+        tool = flood(m, 0, "--echo", "--count", "10", "--rate", "100")
+        tool.communicate(timeout=30)
+        m.wait_prompt(30)
+        if tool.returncode == 0:
+            return
+    pytest.fail("it never receives again")
