@@ -15,8 +15,8 @@ import tempfile
 import threading
 import time
 
-from . import accel, command, keyboard, model, options as option_list
-from . import picture, stick
+from . import accel, command, model, options as option_list, stick
+from .desk import Desk
 from .options import VmError
 from .terminal import Terminal
 from .wire import Wire
@@ -45,7 +45,7 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-class Machine:
+class Machine(Desk):
     """A machine started by the same words as tools/vm:
 
         machine = Machine(["--mem", "64", "--boot", "bios"])
@@ -378,36 +378,6 @@ class Machine:
         return next((event["data"]["reason"] for event in self.events
                      if event.get("event") == "SHUTDOWN"), None)
 
-    # ---- the keyboard ----
-    def hold(self, *keys, down=True):
-        """Press keys of the machine's keyboard, or let them go."""
-        self.qmp("input-send-event",
-                 events=[keyboard.event(key, down) for key in keys])
-
-    def press(self, *keys):
-        """Strike keys together: press("ctrl", "c"). Names are QEMU's."""
-        self.qmp("input-send-event", events=keyboard.strokes(*keys))
-
-    def type_keys(self, text, pause=0.012):
-        """Type text on a US keyboard, so many seconds a change: a USB keyboard
-        tells of one every 8 to 10 ms and holds 16."""
-        for char in text:
-            keys = keyboard.chord(char)
-            self.press(*keys)
-            time.sleep(pause * 2 * len(keys))
-
     def monitor(self, line):
         """A line for QEMU's human monitor, as monitor("info registers")."""
         return self.qmp("human-monitor-command", command_line=line)
-
-    # ---- the screen ----
-    def screenshot(self, path=None):
-        """What the display shows, as a Picture (picture.py); with a path also
-        as a PNG file. A prompt that the serial port has shown is there."""
-        shot = os.path.join(self.temp, "screen.ppm")
-        self.qmp("screendump", filename=shot)
-        shown = picture.read_ppm(shot)
-        if path:
-            with open(path, "wb") as file:
-                file.write(shown.png())
-        return shown
