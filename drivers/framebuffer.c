@@ -16,6 +16,9 @@ enum { EARLY_COLUMNS = 80, EARLY_ROWS = 16 }; // until there is memory
 enum { LEAST_COLUMNS = 40, LEAST_ROWS = 10, UNSCALED_WIDTH = 1920 };
 enum { SCALE_MOST = 9, CURSOR_ROW = 14 };
 enum { WORD = 8 }; // bytes written at once
+// Drawing inside drawing: an exception is reported. Further down it is drawing
+// itself that fails, and only the other consoles tell.
+enum { DEPTH_MOST = 2 };
 
 static u16 early_cells[EARLY_COLUMNS * EARLY_ROWS];
 static u16 early_shown[EARLY_COLUMNS * EARLY_ROWS];
@@ -31,6 +34,7 @@ static struct {
     u16 *shown;     // what the framebuffer shows, cell by cell
     u32 cursor_row; // where the cursor is shown
     u8 lost;        // a program has drawn over it
+    u8 depth;       // of framebuffer_show()
 } fb;
 
 // ---- colours ----
@@ -170,10 +174,13 @@ static void framebuffer_show(void)
     text_touch(text, fb.cursor_row, fb.cursor_row);
     text_touch(text, text->row, text->row);
     fb.cursor_row = text->row;
-    u32 first = text->first, last = text->last;
+    u32 row = text->first, last = text->last;
     text_clean(text);
-    for (u32 row = first; row <= last; row++) {
+    for (; row <= last && !screen_is_cut_short(); row++) {
         framebuffer_show_row(row);
+    }
+    if (row <= last) {
+        text_touch(text, row, last);
     }
     sfence(); // what was combined is on the screen now
 }
@@ -181,7 +188,11 @@ static void framebuffer_show(void)
 static void framebuffer_write(const char *bytes, u64 len)
 {
     text_write(&fb.text, bytes, len);
-    framebuffer_show();
+    if (fb.depth < DEPTH_MOST) {
+        fb.depth++;
+        framebuffer_show();
+        fb.depth--;
+    }
 }
 
 static const struct console_sink framebuffer_sink = {"screen",

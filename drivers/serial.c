@@ -83,7 +83,7 @@ static void serial_poll(void)
             serial_set_receiving(0);
             return;
         }
-        input_push(inb(COM1 + UART_DATA));
+        input_push_line(inb(COM1 + UART_DATA));
     }
 }
 
@@ -153,7 +153,7 @@ static int serial_start_input(void)
         return E_NODEV;
     }
     if (serial.has_early) {
-        input_push(serial.early);
+        input_push_line(serial.early);
     }
     input_add_source(&serial_source);
     interrupt_set_handler(VECTOR_IRQ_BASE + COM1_IRQ, serial_interrupt, 0);

@@ -52,6 +52,14 @@ enum ingot_error { INGOT_ERRORS(INGOT_ERROR_ENUM) };
 #define INGOT_VERSION_TEXT "0.1.0"
 #define INGOT_BLOCK 4096u // bytes in a disk block
 
+// ---- console ----
+struct con_info {
+    u32 columns, rows; // of the text on the screen; 0: no screen is a console
+    u32 at_keyboard;   // 1: the latest byte came from a keyboard of this
+                       // machine, 0: by the serial line, or none came yet
+    u32 reserved;
+};
+
 // ---- net ----
 enum { NET_MAX_NICS = 16, NET_MIN_FRAME = 14, NET_MAX_FRAME = 1514 };
 
@@ -304,7 +312,9 @@ struct sys_info {
     CALL(screen, int, screen_info, (struct screen_info *info), \
         "Describe the framebuffer. E_NODEV: there is none.") \
     CALL(screen, int, screen_claim, (int on), \
-        "1: the screen is the program's, console text stays off it; 0: text again, as it was. Text again when the program ends. E_NODEV: there is no screen.")
+        "1: the screen is the program's, console text stays off it; 0: text again, as it was. Text again when the program ends. E_NODEV: there is no screen.") \
+    CALL(console, int, con_info, (struct con_info *info), \
+        "Describe the consoles: whether a person sits before them. Returns 0.")
 // clang-format on
 
 #define INGOT_CALL_MEMBER(group, result, name, parameters, text)               \

@@ -38,6 +38,16 @@ static i64 api_con_read(void *text, u64 cap, i64 wait_ns)
     return cap == 0 ? E_ARG : (i64)input_read(text, cap, wait_ns);
 }
 
+static int api_con_info(struct con_info *info)
+{
+    u32 columns, rows;
+    screen_text_size(&columns, &rows);
+    *info = (struct con_info){.columns = columns,
+                              .rows = rows,
+                              .at_keyboard = (u32)input_at_keyboard()};
+    return 0;
+}
+
 static int api_mem_alloc(u64 bytes, u32 flags, void **memory)
 {
     u64 phys;

@@ -17,6 +17,7 @@ static struct {
     u32 by_interrupt;
     u32 prod, cons;
     u64 dropped;
+    u32 at_keyboard;
     u8 *ring; // INPUT_CAP bytes
 } input;
 
@@ -53,7 +54,7 @@ u32 input_room(void)
                : INPUT_CAP - (input.prod - load_acquire(&input.cons));
 }
 
-void input_push(u8 byte)
+static void input_keep(u8 byte)
 {
     if (byte == CTRL_C && app_stop()) {
         return;
@@ -64,6 +65,23 @@ void input_push(u8 byte)
     }
     input.ring[input.prod % INPUT_CAP] = byte;
     store_release(&input.prod, input.prod + 1);
+}
+
+void input_push(u8 byte)
+{
+    input.at_keyboard = 1;
+    input_keep(byte);
+}
+
+void input_push_line(u8 byte)
+{
+    input.at_keyboard = 0;
+    input_keep(byte);
+}
+
+int input_at_keyboard(void)
+{
+    return (int)input.at_keyboard;
 }
 
 static void input_poll(void)

@@ -18,7 +18,10 @@ void input_add_source(const struct input_source *source);
 void input_use_interrupts(void); // every source now interrupts: HLT is safe
 void input_use_polling(void);    // one came that does not
 u32 input_room(void);            // bytes that fit
-void input_push(u8 byte);        // by a source; a full ring drops and counts
+// By a source; a full ring drops and counts. _line: it came by a serial line.
+void input_push(u8 byte);
+void input_push_line(u8 byte);
+int input_at_keyboard(void); // 1: the latest byte did not come by a line
 u64 input_dropped(void);
 
 // Bytes read; waits wait_ns (0: not at all, -1: for ever) for the first.

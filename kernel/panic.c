@@ -13,6 +13,7 @@
 #include "log.h"
 #include "machine.h"
 #include "power.h"
+#include "screen.h"
 #include "smp.h"
 
 enum { LOG_LINES = 10 };
@@ -54,6 +55,7 @@ static void panic_begin(void)
         smp_halt_others();
     }
     console_break_lock();
+    screen_take_back();
     if (depth > 2) {
         panic_reboot();
     }

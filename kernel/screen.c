@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "screen.h"
 #include "../lib/string.h"
+#include "app.h"
 #include "console.h"
 #include "cpu.h"
 #include "paging.h"
@@ -129,6 +130,11 @@ void screen_text_size(u32 *columns, u32 *rows)
 int screen_is_claimed(void)
 {
     return __atomic_load_n(&screen.claimed, __ATOMIC_ACQUIRE) != 0;
+}
+
+int screen_is_cut_short(void)
+{
+    return app_stopping();
 }
 
 // An empty text goes through the console's lock: what another core writes is

@@ -23,6 +23,8 @@ void screen_text_size(u32 *columns, u32 *rows); // 0, 0: no text there
 // A program draws: the driver leaves the framebuffer alone until it is text's
 // again, and shows then what was written meanwhile.
 int screen_is_claimed(void);
+// A program is to be stopped and this is its call: draw the rest later.
+int screen_is_cut_short(void);
 void screen_take_back(void); // the program ended, or the kernel panics
 
 int screen_info(struct screen_info *info); // the calls

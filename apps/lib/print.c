@@ -3,9 +3,13 @@
 #include "print.h"
 #include "../../lib/string.h"
 
-static void print_bytes(const char *text, u64 len)
+void (*print_to)(const char *text, u64 len);
+
+void print_bytes(const char *text, u64 len)
 {
-    if (len > 0) {
+    if (print_to) {
+        print_to(text, len);
+    } else if (len > 0) {
         (void)os->con_write(text, len);
     }
 }

@@ -8,6 +8,10 @@ void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void print_args(const char *format, va_list args)
     __attribute__((format(printf, 1, 0)));
 void print_text(const char *text); // as it stands
+void print_bytes(const char *text, u64 len);
+
+// Where all of it goes instead of the consoles, when it is not null.
+extern void (*print_to)(const char *text, u64 len);
 
 // Two decimals without floating point, from a count of hundredths:
 //     print("Average: " FIXED " ns\n", FIXED_ARGS(hundredths(ns, n)));

@@ -79,7 +79,7 @@ int command_log(int argc, char **argv)
         if (len <= 0) {
             return 0;
         }
-        (void)os->con_write(text, (u64)len);
+        print_bytes(text, (u64)len);
         position += (u64)len;
     }
 }

@@ -102,7 +102,10 @@ static int command_dispatch(int argc, char **argv)
         return shell_error("usage: %s%s%s", c->name, *c->args ? " " : "",
                            c->args);
     }
-    return c->run(argc, argv);
+    pager_begin();
+    int result = c->run(argc, argv);
+    pager_end();
+    return result;
 }
 
 void commands_run(const char *line)

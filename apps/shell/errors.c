@@ -4,11 +4,12 @@
 
 int shell_error(const char *format, ...)
 {
+    int colours = shell_at_screen();
     va_list args;
     va_start(args, format);
-    print_text("error: ");
+    print_text(colours ? "\033[91merror: " : "error: "); // red
     print_args(format, args);
-    print_text("\n");
+    print_text(colours ? "\033[0m\n" : "\n");
     va_end(args);
     return E_ARG;
 }

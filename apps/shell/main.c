@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: MIT
 #include "shell.h"
 
-static const char prompt[] = "ingot> ";
+static const char plain_prompt[] = "ingot> ";
+static const char colour_prompt[] = "\033[92mingot>\033[0m "; // green
 
 static void emit(const char *text, u64 len)
 {
@@ -14,6 +15,12 @@ static void emit(const char *text, u64 len)
 }
 
 static struct line line; // too big for the stack
+
+// Colours only where there is surely a terminal: our own screen.
+static void show_prompt(void)
+{
+    line_begin(&line, shell_at_screen() ? colour_prompt : plain_prompt);
+}
 
 // One byte at a time: what was typed ahead stays in the kernel's ring, where
 // the program that a line starts can read it.
@@ -45,7 +52,7 @@ void shell_type(const char *text)
 {
     print("%s\n", text);
     commands_run(text);
-    line_begin(&line, prompt);
+    show_prompt();
 }
 
 void shell_warn(const char *format, ...)
@@ -56,7 +63,7 @@ void shell_warn(const char *format, ...)
     print_args(format, args);
     print_text("\n");
     va_end(args);
-    line_begin(&line, prompt);
+    show_prompt();
 }
 
 // The kernel counts from its first instruction to sys_ready().
@@ -81,15 +88,17 @@ int main(int argc, char **argv)
     if (!again) {
         say_ready();
     }
-    line_begin(&line, prompt);
+    show_prompt();
     if (!again) { // what crashed the shell must not do it for ever
         autostart();
     }
     for (;;) {
         if (read_line() == LINE_DONE) {
             line_remember(&line);
+            pager_allow(shell_at_screen());
             commands_run(line.text);
+            pager_allow(0);
         }
-        line_begin(&line, prompt);
+        show_prompt();
     }
 }

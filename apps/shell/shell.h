@@ -43,6 +43,13 @@ void shell_type(const char *text);         // as if typed at the prompt
 // An error line while the prompt is up, and the prompt again.
 void shell_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+// pager.c: where it is allowed, what is printed from begin to end stops after
+// each page.
+void pager_allow(int on);
+void pager_begin(void);
+void pager_end(void);
+int shell_at_screen(void); // 1: a person sits before screen and keyboard
+
 // autostart.c: what the machine's owner wants run before the first key.
 void autostart(void);
 

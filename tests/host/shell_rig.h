@@ -23,6 +23,7 @@ static struct ingot table;
 #include "../../apps/shell/errors.c"
 #include "../../apps/shell/files.c"
 #include "../../apps/shell/line.c"
+#include "../../apps/shell/pager.c"
 #include "../../apps/shell/parse.c"
 #define main shell_main
 #include "../../apps/shell/main.c"
@@ -62,6 +63,14 @@ static i64 fake_con_read(void *text, u64 cap, i64 wait_ns)
     }
     memcpy(text, keys++, 1);
     return 1;
+}
+
+static struct con_info con; // what con_info() says
+
+static int fake_con_info(struct con_info *info)
+{
+    *info = con;
+    return 0;
 }
 
 static i64 fake_disk_read(u32 index, u64 block, u64 n, void *buf)
@@ -193,6 +202,7 @@ static void fresh(void)
 {
     table = (struct ingot){.con_write = fake_con_write,
                            .con_read = fake_con_read,
+                           .con_info = fake_con_info,
                            .disk_read = fake_disk_read,
                            .disk_info = fake_disk_info,
                            .mem_alloc = fake_mem_alloc,
@@ -204,6 +214,7 @@ static void fresh(void)
                            .sys_ready = fake_sys_ready,
                            .time_info = fake_time_info,
                            .sys_error = fake_sys_error};
+    con = (struct con_info){.rows = 0};
     unload();
     memset(&line, 0, sizeof(line));
     memset(disk, 0, 4096 + 64 * 64);
