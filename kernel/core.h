@@ -44,6 +44,7 @@ struct core {
     u64 gdt[5];    // null, code, data, TSS (two entries)
     u32 reporting; // an exception is being reported
     u32 used;      // ran something since the program was started
+    u32 lost;      // did not stop
     struct tss tss;
     // The mailbox: a line of its own, because waiting cores watch it.
     __attribute__((aligned(64))) void (*fn)(void *);

@@ -22,7 +22,7 @@ enum {
     INIT_NS = 10000000,
     START_SLOW_NS = 1000000000
 }; // SDM 8.4.4.1, generous
-enum { STOP_NS = 2000000, STOP_NMI_NS = 20000000 };
+enum { STOP_NS = 2000000, STOP_NMI_NS = 500000000 };
 #define STOP_WHOLE_NS 10000000000ul // a call that is not to be stepped
 #define LOW_MEMORY_END 0xA0000ul
 
@@ -315,11 +315,15 @@ void smp_stop_all(void)
 {
     for (u32 i = 1; i < smp.n; i++) {
         struct core *core = core_get(i);
+        if (core->lost && load_acquire(&core->busy) != 0) {
+            continue;
+        }
         smp_stop(core);
         if (core->used && smp_is_idle(core, STOP_NMI_NS)) {
             core->used = cpu_start(i, smp_restore, core) < 0;
         }
-        if (!smp_is_idle(core, STOP_NMI_NS)) {
+        core->lost = !smp_is_idle(core, STOP_NMI_NS);
+        if (core->lost) {
             log_error("core %u does not stop: not used again", i);
         }
     }

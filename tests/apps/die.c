@@ -4,8 +4,7 @@
 //
 // tests/qemu/test_faults.py knows what must be reported for each. A way that
 // returns has not died: die then says so and fails.
-#include "../../apps/lib/print.h"
-#include "../../lib/string.h"
+#include "ways.h"
 
 #define KERNEL_TEXT 0xFFFFFFFF80200000ul
 #define UNMAPPED 0xFFFF900000000000ul
@@ -235,10 +234,7 @@ static void leave_everything(void) // holds as much memory as there is
     (void)os->app_exit(0);
 }
 
-static const struct way {
-    const char *name;
-    void (*run)(void);
-} ways[] = {
+static const struct way ways[] = {
     {"ud2", die_ud2},
     {"divide", die_divide},
     {"breakpoint", die_breakpoint},
@@ -278,32 +274,7 @@ static const struct way {
     {"leave-everything", leave_everything},
 };
 
-static void run_here(void *way)
-{
-    ((void (*)(void))way)();
-}
-
-// On another core the way is a function sent there.
-static int run(void (*way)(void), const char *cpu)
-{
-    if (cpu == 0) {
-        way();
-        return 0;
-    }
-    u32 core = (u32)(cpu[0] - '0');
-    int result = os->cpu_start(core, run_here, (void *)way);
-    return result < 0 ? result : os->cpu_wait(core);
-}
-
 int main(int argc, char **argv)
 {
-    for (u32 i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++) {
-        if (strcmp(argv[1], ways[i].name) == 0) {
-            int result = run(ways[i].run, argc > 2 ? argv[2] : 0);
-            print("survived %s (%d)\n", argv[1], result);
-            return 99;
-        }
-    }
-    print("error: die: no such way\n");
-    return 98;
+    return ways_main(ways, sizeof(ways) / sizeof(ways[0]), argc, argv);
 }
