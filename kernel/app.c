@@ -222,6 +222,7 @@ static void app_abandon(struct registers *regs, i64 status)
         stopping = STOP_NO;
     }
     core->stop = 0;
+    core->whole = 0;
     regs->rip = (u64)app_leave;
     regs->cs = SELECTOR_CODE;
     regs->ss = SELECTOR_DATA;

@@ -259,7 +259,8 @@ int firmware_map(u64 phys, u64 bytes)
 }
 
 // The image: text read-execute, rodata read-only, data read-write, and the same
-// protection for text and rodata seen through the identity map.
+// protection for all of it seen through the identity map: the kernel does not
+// write there, a stray pointer of a program may.
 static int paging_map_image(const struct boot_info *info)
 {
     u64 start = (u64)kernel_start, rodata = (u64)kernel_rodata;
@@ -270,7 +271,7 @@ static int paging_map_image(const struct boot_info *info)
                    MEMORY_KERNEL));
     TRY(paging_map(rodata, rodata - offset, data - rodata, 0, MEMORY_KERNEL));
     TRY(paging_map(data, data - offset, end - data, PAGE_WRITE, MEMORY_KERNEL));
-    TRY(paging_map(start - offset, start - offset, data - start, 0,
+    TRY(paging_map(start - offset, start - offset, end - start, 0,
                    MEMORY_KERNEL));
     TRY(paging_map(TABLE_VIRT, (u64)call_tables - offset, PAGE, 0,
                    MEMORY_KERNEL));
@@ -325,7 +326,9 @@ int paging_init(const struct boot_info *info)
     TRY(paging_map_screen(&info->framebuffer));
     write_cr3(root);
     paging.table_flags = MEM_ZERO;
-    memory_give((u64)boot_tables - paging.kernel_offset,
-                (u64)(boot_tables_end - boot_tables));
+    u64 spare = (u64)boot_tables - paging.kernel_offset;
+    u64 bytes = (u64)(boot_tables_end - boot_tables);
+    TRY(paging_map(spare, spare, bytes, PAGE_WRITE, MEMORY_KERNEL));
+    memory_give(spare, bytes);
     return 0;
 }
