@@ -12,7 +12,7 @@ INITRAMFS = "build/bench/initramfs.cpio"
 # As fast as it goes: no mitigations, nothing printed, no clock that is a
 # register far away.
 COMMAND_LINE = "console=ttyS0 quiet mitigations=off tsc=reliable panic=-1 " \
-    "net.ifnames=0"
+    "net.ifnames=0 ipv6.disable=1"
 
 
 def prepare(kernel):
@@ -29,7 +29,7 @@ class Linux(Machine):
     def __init__(self, words=(), kernel=None):
         kernel = kernel or debian.fetch()
         super().__init__([
-            *words, "--accel", "tcg", "--disk", "none",
+            "--accel", "tcg", "--disk", "none",
             "--kernel", os.path.abspath(kernel.image),
             "--module", os.path.abspath(INITRAMFS),
-            "--append", COMMAND_LINE])
+            "--append", COMMAND_LINE, *words])

@@ -6,7 +6,8 @@
 typedef int guest_main(int argc, char **argv);
 
 // Programs: 0, or 1 after a line that begins with "error: ".
-guest_main guest_ring, guest_cost, guest_threads, guest_echo, guest_nics;
+guest_main guest_ring, guest_cost, guest_threads, guest_echo, guest_nics,
+    guest_log;
 
 uint64_t guest_ns(void); // CLOCK_MONOTONIC
 uint64_t guest_tsc(void);

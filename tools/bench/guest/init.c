@@ -60,7 +60,7 @@ static const struct {
     guest_main *main;
 } programs[] = {
     {"ring", guest_ring}, {"cost", guest_cost}, {"threads", guest_threads},
-    {"echo", guest_echo}, {"nics", guest_nics},
+    {"echo", guest_echo}, {"nics", guest_nics}, {"log", guest_log},
 };
 
 static int run_words(int argc, char **argv)
@@ -130,6 +130,9 @@ static void raise_nics(void)
     int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct if_nameindex *names = if_nameindex();
     for (struct if_nameindex *i = names; i && i->if_index; i++) {
+        if (strcmp(i->if_name, "lo") == 0) {
+            continue;
+        }
         struct ifreq request = {.ifr_flags = IFF_UP | IFF_PROMISC};
         strncpy(request.ifr_name, i->if_name, IFNAMSIZ - 1);
         if (ioctl(s, SIOCSIFFLAGS, &request) < 0) {
