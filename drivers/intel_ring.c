@@ -5,8 +5,8 @@
 // Tried on QEMU 7.2: e1000 (82540EM, 82544GC, 82545EM), e1000e (82574L), and on
 // the model of the X540 (tests/models).
 //
-// A descriptor is cleared when its frame is taken and goes back, with all of
-// its burst, at the next receive. Never more than half of them are out, so the
+// A descriptor is cleared when its frame is taken and goes back, with others,
+// at a later receive. Never more than half of them are out, so the
 // next one is always the device's, and its status word is what programs poll.
 #include "intel_ring.h"
 
@@ -65,6 +65,18 @@ static inline u32 intel_take(struct intel *intel, struct net_frame *frames,
     return (u32)(next - frames);
 }
 
+// Descriptors go back when a quarter of the ring is out, or would be: a write
+// to the tail costs as much as many frames. One is kept back: with tail = head
+// the ring would be empty.
+static inline void intel_give_back(struct intel *intel, u32 n)
+{
+    u32 at = intel->rx_at, out = at - intel->rx_given;
+    if (out != 0 && out + n > intel->n_rx / 4) {
+        intel->rx_given = at;
+        intel_tail(intel, intel->kind->rx, (at - 1) & (intel->n_rx - 1));
+    }
+}
+
 static int intel_rx(struct nic *nic, struct net_frame *frames, u32 n)
 {
     struct intel *intel = (struct intel *)nic;
@@ -73,11 +85,7 @@ static int intel_rx(struct nic *nic, struct net_frame *frames, u32 n)
     }
     store_release(&intel->busy, 1);
     u32 mask = intel->n_rx - 1;
-    if (intel->rx_given != intel->rx_at) {
-        intel->rx_given = intel->rx_at;
-        // One is kept back: with tail = head the ring would be empty.
-        intel_tail(intel, intel->kind->rx, (intel->rx_at - 1) & mask);
-    }
+    intel_give_back(intel, n);
     u32 count = intel_take(intel, frames, n);
     nic->rx_frames += count;
     nic_set_poll(nic, &intel->rx[intel->rx_at & mask].status, INTEL_DD, 0);

@@ -4,8 +4,8 @@
 // VIRTIO 1.1 5.1. Tried on QEMU 7.2: transitional, modern only, legacy only.
 //
 // Buffer i belongs to descriptor i for ever. Receive: the used ring names
-// buffers, which are handed out in place and go back to the device, all at
-// once, at the next receive. Never more than half of them are out, so the
+// buffers, which are handed out in place and go back to the device, many at
+// once, at a later receive. Never more than half of them are out, so the
 // device always has some, and the next frame always comes. MRG_RXBUF is
 // accepted so that a frame too big for a buffer arrives, in pieces, and can be
 // counted; and a whole ring of buffers must hold the largest frame there can
@@ -65,7 +65,7 @@ virtio_net_take(struct virtio_net *net, struct net_frame *frames, u32 most,
 {
     const struct virtq_used_elem *used = net->rx.used->ring;
     u16 *avail = net->rx.avail->ring;
-    u32 mask = net->rx.size - 1, n_rx = net->n_rx, burst = net->rx_burst;
+    u32 mask = net->rx.size - 1, n_rx = net->n_rx, given = net->rx_given;
     u32 header = merged ? NET_HEADER : net->header;
     u32 lengths = virtio_net_lengths(net);
     u32 at = net->rx_taken, end = at + most;
@@ -75,11 +75,11 @@ virtio_net_take(struct virtio_net *net, struct net_frame *frames, u32 most,
         u64 entry = __atomic_load_n((const u64 *)(const void *)&used[at & mask],
                                     __ATOMIC_RELAXED);
         u32 id = (u32)entry, len = (u32)(entry >> 32) - header;
-        if (id >= n_rx || burst - net->rx_burst_of[id] < 2) {
+        if (id >= n_rx || net->rx_given_of[id] == given) {
             virtio_net_distrust(net, &net->nic.rx_dropped);
             break;
         }
-        net->rx_burst_of[id] = burst;
+        net->rx_given_of[id] = given;
         avail[(at + n_rx) & mask] = (u16)id;
         u8 *frame = virtio_net_rx_frame(net, id);
         if (len - NET_MIN_FRAME >= lengths ||
@@ -114,29 +114,36 @@ static u32 virtio_net_fill(struct virtio_net *net, struct net_frame *frames,
     return count;
 }
 
-// The buffers of the latest burst and of the one before are held while this one
-// is made, which is what the numbers in rx_burst_of say; then those before go
-// back. That is their turn in the avail ring too: only its index is missing.
+// Buffers go back when a quarter of the ring is out, or would be: a device that
+// waits for buffers is told once for all of them, and does not fill them one by
+// one. It is their turn in the avail ring too: only its index is missing.
+static inline void virtio_net_give_back(struct virtio_net *net, u32 n)
+{
+    if (net->rx_held == 0 || net->rx_held + n <= net->n_rx / 4) {
+        return;
+    }
+    net->rx_held = 0;
+    net->rx_given++;
+    virtio_publish(&net->rx, (u16)(net->rx_taken + net->n_rx));
+}
+
 static int virtio_net_rx(struct nic *nic, struct net_frame *frames, u32 n)
 {
     struct virtio_net *net = (struct virtio_net *)nic;
     if (net->broken) {
         TRY(virtio_net_rebuild(net));
     }
-    u32 before = net->rx_taken, held = net->rx_held;
+    u32 before = net->rx_taken;
     u32 ready = (u16)(load_acquire(&net->rx.used->idx) - before);
-    if (ready > net->n_rx - held) {
+    if (ready > net->n_rx - net->rx_held) {
         virtio_net_distrust(net, &nic->rx_dropped);
         return virtio_net_rebuild(net);
     }
     store_release(&net->busy, 1);
-    net->rx_burst++;
+    virtio_net_give_back(net, n);
     u32 most = ready < nic->max_burst ? ready : nic->max_burst;
     u32 count = virtio_net_fill(net, frames, n, most);
-    net->rx_held = net->rx_taken - before;
-    if (held != 0) {
-        virtio_publish(&net->rx, (u16)(before + net->n_rx));
-    }
+    net->rx_held += net->rx_taken - before;
     if (!net->broken) {
         nic_set_idle(nic, net->rx_taken << 16);
     }
@@ -313,7 +320,7 @@ static void virtio_net_recover(struct nic *nic)
     }
     net->busy = 0;
     net->rx_held = 0;
-    net->rx_burst += 2; // nothing is held
+    net->rx_given++; // nothing is held
     if (virtio_net_rebuild(net) < 0) {
         return; // it has said so
     }

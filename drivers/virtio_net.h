@@ -36,8 +36,8 @@ struct virtio_net {
     u32 header;          // bytes before a frame
     u32 merged;          // the header says how many buffers
     u32 rx_taken;        // used entries consumed, free-running
-    u32 rx_held;         // buffers of the latest burst
-    u32 rx_burst;        // its number
+    u32 rx_held;         // buffers that are out
+    u32 rx_given;        // times that buffers went back to the device
     u32 rx_skip;         // pieces still to come of a frame too big
     struct ring tx_ring; // cons: the first slot not yet sent
     u32 tx_seen;         // used entries consumed
@@ -47,9 +47,9 @@ struct virtio_net {
     u8 link;
     u8 busy;   // inside a call; still set when one was never finished
     u8 broken; // the device told us nonsense: to be rebuilt
-    // The burst that handed a buffer out last: it is ours to give back while
-    // that is the latest burst, and the device's when it is older.
-    u32 rx_burst_of[VIRTIO_NET_LARGEST];
+    // rx_given when a buffer was handed out last: it is out while that has not
+    // changed, and the device's when it has.
+    u32 rx_given_of[VIRTIO_NET_LARGEST];
     u8 tx_early[VIRTIO_NET_LARGEST]; // sent before those in front of it
     // From the start, and what the fields above show.
     struct virtio_net_side home[VIRTIO_NET_SIDES], now[VIRTIO_NET_SIDES];

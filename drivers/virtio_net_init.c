@@ -22,7 +22,7 @@ static void virtio_net_fill_rx(struct virtio_net *net)
             .len = (u32)net->room - FRAME_OFFSET + net->header,
             .flags = DESC_WRITE,
         };
-        int is_held = net->rx_held && net->rx_burst_of[i] == net->rx_burst;
+        int is_held = net->rx_held && net->rx_given_of[i] == net->rx_given;
         net->rx.avail->ring[is_held ? held++ : shown++] = (u16)i;
     }
     net->rx_taken = 0;
@@ -167,7 +167,7 @@ void virtio_net_use(struct virtio_net *net, const struct virtio_net_side *sides,
     net->n_tx = sides[VIRTIO_NET_TX].n;
     net->room = room;
     net->rx_held = 0;
-    net->rx_burst += 2; // nothing was handed out
+    net->rx_given++; // nothing was handed out
 }
 
 // 5.1.6.1 and 5.1.6: what the agreed features make of the frames' header.

@@ -143,6 +143,23 @@ static void flood_while_held(void)
     CHECK(same(got[0].data, 2, 64));
 }
 
+// One frame at a time: a quarter of the ring goes back at once, and a device
+// without buffers is told once for all of them.
+static void goes_back_in_quarters(void)
+{
+    struct net_frame got;
+    card_plug(1, 0);
+    CHECK_EQ(card_probe(), 0);
+    while (card_receive(pattern(1, 64), 64)) {
+    }
+    CHECK_EQ(card.queues[0].kicks, 1);
+    for (u32 i = 0; i < 256; i++) {
+        CHECK_EQ(card_waiting(&card.queues[0]), i ? (i - 1) / 64 * 64 : 0);
+        CHECK_EQ(net_rx(0, &got), 1);
+    }
+    CHECK_EQ(card.queues[0].kicks, 4);
+}
+
 // Held frames stay as they are until the next receive.
 static void held_frames_stay(void)
 {
@@ -174,7 +191,7 @@ static void kicks_only_when_wanted(void)
     CHECK_EQ(card.queues[0].kicks, 1);
     while (card_receive(pattern(1, 64), 64)) {
     }
-    CHECK_EQ(net_rx_burst(0, got, 32), 32); // gives one buffer back
+    CHECK_EQ(net_rx_burst(0, got, 32), 32); // gives buffers back
     CHECK_EQ(card.queues[0].kicks, 2);
     card_show(&card.queues[0], 0);
     CHECK_EQ(net_rx_burst(0, got, 32), 32);
@@ -283,6 +300,7 @@ int main(void)
     RUN(legacy_headers);
     RUN(queue_sizes);
     RUN(flood_while_held);
+    RUN(goes_back_in_quarters);
     RUN(held_frames_stay);
     RUN(kicks_only_when_wanted);
     RUN(lengths);
