@@ -125,6 +125,21 @@ static u32 e1000_link(const struct intel *intel)
     return status & STATUS_LU ? speeds[field_get(STATUS_SPEED, status)] : 0;
 }
 
+// 82574 7.4: entry 0 of MSI-X tells of frames, and of nothing else. EIAC clears
+// the cause as the message leaves.
+static int e1000e_notify(const struct intel *intel, enum nic_notify what)
+{
+    if (what == NIC_NOTIFY_ON) {
+        mmio_set32(intel->regs + E1000_CTRL_EXT, (u32)CTRL_EXT_PBA_CLR);
+        intel_write(intel, E1000_IVAR,
+                    (u32)field_put(IVAR_RXQ0, IVAR_VALID | 0));
+        intel_write(intel, E1000_EIAC, INT_RXQ0);
+    }
+    int mask = what == NIC_NOTIFY_OFF || what == NIC_NOTIFY_MASK;
+    intel_write(intel, mask ? E1000_IMC : E1000_IMS, INT_RXQ0);
+    return 0;
+}
+
 #define E1000_FAMILY                                                           \
     .rx = E1000_RX_RING, .tx = E1000_TX_RING, .rx_errors = E1000_RX_ERRORS,    \
     .alive = E1000_RCTL, .is_set = RCTL_EN, .missed = {E1000_MPC},             \
@@ -133,7 +148,7 @@ static u32 e1000_link(const struct intel *intel)
 
 static const struct intel_kind e1000_kind = {.name = "e1000", E1000_FAMILY};
 static const struct intel_kind e1000e_kind = {
-    .name = "e1000e", .has_master = 1, E1000_FAMILY};
+    .name = "e1000e", .has_master = 1, .notify = e1000e_notify, E1000_FAMILY};
 
 // 82544 1008 1009 100C 100D, 82540 100E 1015 1016 1017 101E,
 // 82545 100F 1011 1026 1027, 82546 1010 1012 101D 1079 107A.

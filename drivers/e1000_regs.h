@@ -7,9 +7,13 @@
 #include "intel_regs.h"
 
 enum {
+    E1000_CTRL_EXT = 0x00018,
     E1000_EERD = 0x00014, // 13.4.4
     E1000_ICR = 0x000C0,
+    E1000_IMS = 0x000D0,
     E1000_IMC = 0x000D8,
+    E1000_EIAC = 0x000DC, // this and IVAR: 82574 10.2.4
+    E1000_IVAR = 0x000E4,
     E1000_RCTL = 0x00100,
     E1000_TCTL = 0x00400,
     E1000_TIPG = 0x00410,
@@ -31,6 +35,10 @@ enum {
 #define STATUS_LU BIT(1)
 #define STATUS_SPEED BITS(7, 6)
 
+#define INT_RXQ0 BIT(20)     // of IMS, IMC, EIAC with MSI-X
+#define IVAR_RXQ0 BITS(3, 0) // entry of MSI-X, and a bit that says so
+#define IVAR_VALID 8u
+#define CTRL_EXT_PBA_CLR BIT(31)
 #define EERD_START BIT(0)
 #define EERD_DATA BITS(31, 16)
 // The 8254x, and the 82574.

@@ -168,4 +168,5 @@ const struct nic_ops intel_ops = {
     .info = intel_info,
     .recover = intel_recover,
     .set = intel_set,
+    .notify = intel_notify,
 };

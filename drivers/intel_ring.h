@@ -57,6 +57,8 @@ struct intel_kind {
     int (*start)(struct intel *intel);
     // Which frames it receives, as nic->setting says. At any time.
     void (*filter)(const struct intel *intel);
+    // As nic_ops says, for entry 0; null: it has no messages to send.
+    int (*notify)(const struct intel *intel, enum nic_notify what);
     // Mb/s; 0: the link is down.
     u32 (*link)(const struct intel *intel);
 };
@@ -87,9 +89,10 @@ struct intel {
     u32 stuck_at;   // where transmit stood at stuck_tsc
     u32 skipped_at; // where the device was past a descriptor at skipped_tsc
     u64 checked_tsc, stuck_tsc, skipped_tsc, failed_tsc; // 0: not
-    u8 rx_skip; // pieces of a frame too big are still to come
-    u8 busy;    // inside a call; still set when one was never finished
-    u8 broken;  // to be reset
+    u8 rx_skip;  // pieces of a frame too big are still to come
+    u8 busy;     // inside a call; still set when one was never finished
+    u8 broken;   // to be reset
+    u8 notifies; // it tells of frames by interrupt
     // From the start, and what the fields above show.
     struct intel_side home[INTEL_SIDES], now[INTEL_SIDES];
 };
@@ -135,6 +138,7 @@ void intel_look(struct intel *intel);
 int must_check intel_heal(struct intel *intel);
 // The transmit ring is full: E_AGAIN, until it has been for too long.
 int must_check intel_tx_full(struct intel *intel);
+int intel_notify(struct nic *nic, enum nic_notify what);
 void intel_info(struct nic *nic, struct net_info *info);
 void intel_recover(struct nic *nic);
 int must_check intel_set(struct nic *nic, int keep);

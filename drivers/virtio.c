@@ -8,7 +8,7 @@
 #include "../kernel/log.h"
 
 enum { RESET_MS = 500, LEGACY_BYTES = 24, LEGACY_ALIGN = 4096 };
-enum { MOST_BAR = 5, LEAST_QUEUE = 4, MOST_QUEUE = 32768, NO_VECTOR = 0xFFFF };
+enum { MOST_BAR = 5, LEAST_QUEUE = 4, MOST_QUEUE = 32768 };
 #define LEGACY_PHYS_END (1ul << 44) // a 32-bit number of a 4 KiB page
 
 // ---- finding the registers ----
@@ -112,25 +112,27 @@ static void virtio_set_status(const struct virtio *virtio, u32 status)
     }
 }
 
+static u32 virtio_legacy_config(const struct virtio *virtio)
+{
+    return (u32)virtio->port + LEGACY_DEVICE_CONFIG + virtio->vectors;
+}
+
 u8 virtio_config8(const struct virtio *virtio, u32 offset)
 {
-    return virtio->port
-               ? inb((u16)(virtio->port + LEGACY_DEVICE_CONFIG + offset))
-               : mmio_read8(virtio->config + offset);
+    return virtio->port ? inb((u16)(virtio_legacy_config(virtio) + offset))
+                        : mmio_read8(virtio->config + offset);
 }
 
 u16 virtio_config16(const struct virtio *virtio, u32 offset)
 {
-    return virtio->port
-               ? inw((u16)(virtio->port + LEGACY_DEVICE_CONFIG + offset))
-               : mmio_read16(virtio->config + offset);
+    return virtio->port ? inw((u16)(virtio_legacy_config(virtio) + offset))
+                        : mmio_read16(virtio->config + offset);
 }
 
 u32 virtio_config32(const struct virtio *virtio, u32 offset)
 {
-    return virtio->port
-               ? inl((u16)(virtio->port + LEGACY_DEVICE_CONFIG + offset))
-               : mmio_read32(virtio->config + offset);
+    return virtio->port ? inl((u16)(virtio_legacy_config(virtio) + offset))
+                        : mmio_read32(virtio->config + offset);
 }
 
 static u64 virtio_offered(const struct virtio *virtio)
@@ -234,7 +236,8 @@ int virtio_queue_alloc(struct virtio *virtio, struct virtq *queue, u16 index,
         log_warn("queue %u has size %u", index, size);
         return E_UNSUPPORTED;
     }
-    *queue = (struct virtq){.index = index, .most = size};
+    *queue = (struct virtq){
+        .index = index, .vector = VIRTIO_NO_VECTOR, .most = size};
     // A legacy driver has no say.
     size = virtio->port == 0 && size > most_size ? most_size : size;
     return virtio_queue_resize(queue, size, queue);
@@ -257,10 +260,40 @@ int virtio_queue_resize(const struct virtq *queue, u32 size,
         .used = (struct virtq_used *)(void *)(memory + used),
         .bytes = bytes,
         .index = queue->index,
+        .vector = queue->vector,
         .size = size,
         .most = queue->most,
     };
     return 0;
+}
+
+static u16 virtio_queue_write_vector(const struct virtio *virtio,
+                                     const struct virtq *queue)
+{
+    if (virtio->port) {
+        u16 port = (u16)(virtio->port + LEGACY_QUEUE_VECTOR);
+        outw((u16)(virtio->port + LEGACY_QUEUE_SELECT), queue->index);
+        outw(port, queue->vector);
+        return inw(port);
+    }
+    mmio_write16(virtio->common + COMMON_QUEUE_SELECT, queue->index);
+    mmio_write16(virtio->common + COMMON_QUEUE_MSIX_VECTOR, queue->vector);
+    return mmio_read16(virtio->common + COMMON_QUEUE_MSIX_VECTOR);
+}
+
+int virtio_queue_set_vector(struct virtio *virtio, struct virtq *queue,
+                            u16 vector)
+{
+    u64 bytes = LEGACY_VECTORS_BYTES;
+    if (virtio->port && virtio->vectors == 0) { // 4.1.4.8
+        if (virtio->config_bytes < bytes + NET_CONFIG_BYTES) {
+            return E_UNSUPPORTED;
+        }
+        virtio->vectors = LEGACY_VECTORS_BYTES;
+    }
+    queue->vector = vector;
+    return virtio_queue_write_vector(virtio, queue) == vector ? 0
+                                                              : E_UNSUPPORTED;
 }
 
 static int virtio_queue_start_legacy(const struct virtio *virtio,
@@ -273,6 +306,9 @@ static int virtio_queue_start_legacy(const struct virtio *virtio,
         return E_UNSUPPORTED;
     }
     queue->port = (u16)(virtio->port + LEGACY_QUEUE_NOTIFY);
+    if (virtio->vectors != 0) {
+        virtio_queue_write_vector(virtio, queue);
+    }
     outl((u16)(virtio->port + LEGACY_QUEUE_PFN), (u32)(phys / LEGACY_ALIGN));
     return 0;
 }
@@ -298,7 +334,7 @@ static int virtio_queue_start_modern(const struct virtio *virtio,
     }
     queue->notify = virtio->notify + doorbell;
     mmio_write16(common + COMMON_QUEUE_SIZE, (u16)queue->size);
-    mmio_write16(common + COMMON_QUEUE_MSIX_VECTOR, NO_VECTOR);
+    mmio_write16(common + COMMON_QUEUE_MSIX_VECTOR, queue->vector);
     virtio_set_address(common + COMMON_QUEUE_DESC, phys);
     virtio_set_address(common + COMMON_QUEUE_DRIVER,
                        phys + queue->size * sizeof(struct virtq_desc));
@@ -312,7 +348,8 @@ int virtio_queue_start(struct virtio *virtio, struct virtq *queue)
 {
     u64 phys = phys_of(queue->desc);
     memset(queue->desc, 0, queue->bytes);
-    queue->avail->flags = AVAIL_NO_INTERRUPT;
+    queue->avail->flags =
+        queue->vector == VIRTIO_NO_VECTOR ? AVAIL_NO_INTERRUPT : 0;
     return virtio->port ? virtio_queue_start_legacy(virtio, queue, phys)
                         : virtio_queue_start_modern(virtio, queue, phys);
 }

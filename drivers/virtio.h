@@ -14,6 +14,7 @@ struct virtio {
     u64 config_bytes, notify_bytes;
     u32 notify_multiplier;
     u16 port;     // legacy devices; 0: modern
+    u16 vectors;  // legacy devices: bytes of them, before the configuration
     u64 features; // agreed on
 };
 
@@ -25,8 +26,10 @@ struct virtq {
     u64 notify; // register's address, or 0
     u16 port;   // else its port
     u16 index;
+    u16 vector;     // entry of MSI-X, or VIRTIO_NO_VECTOR
     u32 size, most; // entries; the device's own size
 };
+enum { VIRTIO_NO_VECTOR = 0xFFFF };
 
 int must_check virtio_find(struct virtio *virtio,
                            const struct pci_device *device, u64 config_bytes);
@@ -43,6 +46,10 @@ int must_check virtio_queue_resize(const struct virtq *queue, u32 size,
 // Clear the queue's rings and tell the device where they are.
 int must_check virtio_queue_start(struct virtio *virtio, struct virtq *queue);
 void virtio_run(struct virtio *virtio);
+// Which entry of MSI-X, which is on, the queue signals; VIRTIO_NO_VECTOR: none.
+// E_UNSUPPORTED: the device does not take it.
+int must_check virtio_queue_set_vector(struct virtio *virtio,
+                                       struct virtq *queue, u16 vector);
 // Give up: the device is told, and reaches memory no longer.
 void virtio_fail(struct virtio *virtio);
 u32 virtio_status(const struct virtio *virtio); // STATUS_*

@@ -326,7 +326,27 @@ static void virtio_net_recover(struct nic *nic)
     }
 }
 
+// 2.6.7.1: the flag is a hint, and the ring is looked at after it was cleared.
+static int virtio_net_notify(struct nic *nic, enum nic_notify what)
+{
+    struct virtio_net *net = (struct virtio_net *)nic;
+    u16 vector = what == NIC_NOTIFY_ON ? 0 : VIRTIO_NO_VECTOR;
+    int mask = what == NIC_NOTIFY_OFF || what == NIC_NOTIFY_MASK;
+    if (what == NIC_NOTIFY_ON || what == NIC_NOTIFY_OFF) {
+        int result = virtio_queue_set_vector(&net->virtio, &net->rx, vector);
+        if (result < 0) {
+            net->rx.vector = VIRTIO_NO_VECTOR;
+            return result;
+        }
+    }
+    store_release(&net->rx.avail->flags, mask ? AVAIL_NO_INTERRUPT : 0);
+    fence(); // the device is on the other side
+    return !mask && !net->broken &&
+           load_acquire(&net->rx.used->idx) != (u16)net->rx_taken;
+}
+
 const struct nic_ops virtio_net_ops = {
+    .notify = virtio_net_notify,
     .rx = virtio_net_rx,
     .tx = virtio_net_tx,
     .info = virtio_net_info,

@@ -34,7 +34,7 @@ enum { // 4.1.4.3: common configuration
     COMMON_BYTES = 56,
 };
 
-enum { // 4.1.4.8: legacy interface, ports of BAR 0, MSI-X off
+enum { // 4.1.4.8: legacy interface, ports of BAR 0
     LEGACY_DEVICE_FEATURES = 0,
     LEGACY_DRIVER_FEATURES = 4,
     LEGACY_QUEUE_PFN = 8,
@@ -42,7 +42,9 @@ enum { // 4.1.4.8: legacy interface, ports of BAR 0, MSI-X off
     LEGACY_QUEUE_SELECT = 14,
     LEGACY_QUEUE_NOTIFY = 16,
     LEGACY_DEVICE_STATUS = 18,
-    LEGACY_DEVICE_CONFIG = 20,
+    LEGACY_DEVICE_CONFIG = 20, // with MSI-X on, behind two vectors
+    LEGACY_QUEUE_VECTOR = 22,
+    LEGACY_VECTORS_BYTES = 4,
 };
 
 // 2.1: device status

@@ -132,7 +132,22 @@ static u32 x540_link(const struct intel *intel)
     return links & LINKS_UP ? speeds[field_get(LINKS_SPEED, links)] : 0;
 }
 
+// 4.6.6, 7.3.4, 8.2.3.5: entry 0 of MSI-X tells of frames in queue 0.
+static int x540_notify(const struct intel *intel, enum nic_notify what)
+{
+    if (what == NIC_NOTIFY_ON) {
+        mmio_set32(intel->regs + X540_GPIE, (u32)(GPIE_MSIX | GPIE_PBA));
+        intel_write(intel, X540_IVAR,
+                    (u32)field_put(IVAR_RX_0, IVAR_VALID | 0));
+        intel_write(intel, X540_EIAC, INT_QUEUE_0);
+    }
+    int mask = what == NIC_NOTIFY_OFF || what == NIC_NOTIFY_MASK;
+    intel_write(intel, mask ? X540_EIMC : X540_EIMS, INT_QUEUE_0);
+    return 0;
+}
+
 static const struct intel_kind x540_kind = {
+    .notify = x540_notify,
     .name = "x540",
     .rx = X540_RX_RING,
     .tx = X540_TX_RING,

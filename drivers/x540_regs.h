@@ -8,7 +8,11 @@
 enum {
     X540_CTRL_EXT = 0x00018,
     X540_EICR = 0x00800,
+    X540_EIAC = 0x00810,
+    X540_EIMS = 0x00880,
     X540_EIMC = 0x00888,
+    X540_GPIE = 0x00898,
+    X540_IVAR = 0x00900,
     X540_RX_RING = 0x01000,
     X540_QPRDC = 0x01430,
     X540_SRRCTL = 0x02100,
@@ -45,6 +49,11 @@ enum {
 #define HLREG0_JUMBOEN BIT(2)
 #define HLREG0_TXPADEN BIT(10)
 #define MAXFRS_MFS BITS(31, 16)
+#define INT_QUEUE_0 BIT(0) // of EIMS, EIMC, EIAC: entry 0
+#define GPIE_MSIX BIT(4)
+#define GPIE_PBA BIT(31)
+#define IVAR_RX_0 BITS(7, 0) // entry of MSI-X, and a bit that says so
+#define IVAR_VALID 0x80u
 #define AUTOC_RESTART BIT(12)
 #define LINKS_SPEED BITS(29, 28)
 #define LINKS_UP BIT(30)

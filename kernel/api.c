@@ -12,6 +12,7 @@
 #include "cpu.h"
 #include "device.h"
 #include "disk.h"
+#include "hook.h"
 #include "input.h"
 #include "log.h"
 #include "machine.h"
@@ -249,31 +250,6 @@ static int api_sys_ready(void)
     return 0;
 }
 
-static int api_hook_timer(u64 first_ns, u64 period_ns, void (*fn)(void *),
-                          void *arg)
-{
-    (void)first_ns, (void)period_ns, (void)fn, (void)arg;
-    return E_UNSUPPORTED;
-}
-
-static int api_hook_net(u32 nic, void (*fn)(void *), void *arg)
-{
-    (void)nic, (void)fn, (void)arg;
-    return E_UNSUPPORTED;
-}
-
-static int api_hook_irq(u32 index, u32 entry, void (*fn)(void *), void *arg)
-{
-    (void)index, (void)entry, (void)fn, (void)arg;
-    return E_UNSUPPORTED;
-}
-
-static int api_hook_remove(u32 hook)
-{
-    (void)hook;
-    return E_RANGE;
-}
-
 // Calls that the kernel itself uses, or a room implements under their own name.
 #define api_con_write con_write
 #define api_sys_error sys_error
@@ -294,6 +270,10 @@ static int api_hook_remove(u32 hook)
 #define api_cpu_wait cpu_wait
 #define api_cpu_busy cpu_busy
 #define api_cpu_id cpu_id
+#define api_hook_timer hook_timer
+#define api_hook_net hook_net
+#define api_hook_irq hook_irq
+#define api_hook_remove hook_remove
 #define api_app_run app_run
 #define api_app_exit app_exit
 #define api_sys_reboot power_reboot

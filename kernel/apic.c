@@ -74,7 +74,7 @@ static u64 apic_page; // 0: not in use, or through MSRs
 static u8 apic_x2;
 static u32 apic_inputs[ACPI_IO_APICS];
 
-static u32 apic_read(u32 reg)
+u32 apic_read(u32 reg)
 {
     if (apic_x2) {
         return (u32)rdmsr(MSR_X2APIC + reg / 16);
@@ -82,7 +82,7 @@ static u32 apic_read(u32 reg)
     return mmio_read32(apic_page + reg);
 }
 
-static void apic_write(u32 reg, u32 value)
+void apic_write(u32 reg, u32 value)
 {
     if (apic_x2) {
         wrmsr(MSR_X2APIC + reg / 16, value);

@@ -14,9 +14,17 @@ u32 apic_id(void);
 int must_check apic_route_irq(u32 irq, u8 vector);
 
 int apic_is_on(void);
+u32 apic_read(u32 reg); // SDM table 10-1: by its offset in the APIC's page
+void apic_write(u32 reg, u32 value);
 void apic_start_core(void); // the same as apic_init() on a further core
 // Interrupt another core. E_TIMEOUT: the APIC is still busy with the last one.
 int apic_send(u32 to_id, u8 vector);
 int apic_send_nmi(u32 to_id);
 int apic_send_init(u32 to_id);
 int apic_send_startup(u32 to_id, u8 page); // it starts at page * 4096
+
+// apic_timer.c: the calling core's timer raises VECTOR_TIMER when the TSC has
+// come to a moment, or somewhat before. E_NODEV: no clock, or it stands still.
+int must_check apic_timer_init(void);
+void apic_timer_set(u64 tsc);
+void apic_timer_stop(void);

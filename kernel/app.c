@@ -14,6 +14,7 @@
 #include "cpu.h"
 #include "disk.h"
 #include "fault.h"
+#include "hook.h"
 #include "machine_check.h"
 #include "nic.h"
 #include "paging.h"
@@ -158,7 +159,9 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
     if (result == 0) {
         time_refine();
         result = app_call(&app);
+        hook_forbid_all();
         smp_stop_all();
+        hook_take_back_all();
         console_break_lock();
         screen_take_back();
         console_end_line(); // whatever it wrote last: a prompt starts a line
@@ -315,8 +318,10 @@ static void app_note_stop(void)
 void app_leave_if_stopping(void)
 {
     const struct core *core = core_self();
-    if (core->index == 0 && app_is_to_stop(core)) {
-        app_note_stop();
+    if (app_is_to_stop(core)) {
+        if (core->index == 0) {
+            app_note_stop();
+        }
         app_leave(core->saved, app.status);
     }
 }
@@ -325,7 +330,7 @@ void app_call_whole(int on)
 {
     struct core *core = core_self();
     core->whole = (u32)on;
-    if (!on && app_is_to_stop(core)) {
+    if (!on && (app_is_to_stop(core) || hook_is_due(core))) {
         irq_restore(irq_save() | FLAG_TRAP); // in steps to the call's end
     }
 }
@@ -338,7 +343,7 @@ int app_stop_step(struct registers *regs)
         stopping = STOP_NMI;
     }
     if (!app_is_to_stop(core)) {
-        return app_end_step(regs);
+        return hook_step(regs) || app_end_step(regs);
     }
     if (fault_in_kernel(regs->rip)) {
         regs->rflags |= core->whole ? 0 : FLAG_TRAP;

@@ -10,7 +10,7 @@
 // The stacks live in a region of their own, each with room below it that is
 // never mapped.
 #define STACK_REGION 0xFFFFFFFFC0000000ul
-enum { STACK_BYTES = 8192, WORK_BYTES = 65536 };
+enum { STACK_BYTES = 8192, HOOK_BYTES = 20480, WORK_BYTES = 65536 };
 enum { STACK_SPACING = 0x10000, CORE_SPACING = 0x100000 };
 // Above an interrupt's frame, which interrupt.c may have to move by a word.
 enum { STACK_SPARE = 16 };
@@ -38,7 +38,9 @@ u64 core_stack_top(u32 index, enum core_stack stack)
 
 static int core_map_stack(u32 index, enum core_stack stack)
 {
-    u64 bytes = stack == STACK_WORK ? WORK_BYTES - PAGE : STACK_BYTES;
+    u64 bytes = stack == STACK_WORK   ? WORK_BYTES - PAGE
+                : stack == STACK_HOOK ? HOOK_BYTES
+                                      : STACK_BYTES;
     void *memory = memory_boot_buffer(bytes, PAGE);
     if (memory == 0) {
         return E_NOMEM;
@@ -79,7 +81,7 @@ int core_make(u32 index, u32 apic_id)
     if (core == 0) {
         return E_NOMEM;
     }
-    for (u32 stack = 1; stack <= (index == 0 ? IST_STACKS : STACK_WORK);
+    for (u32 stack = 1; stack <= (index == 0 ? STACK_HOOK : STACK_WORK);
          stack++) { // the first core runs the shell, on the shell's stack
         TRY(core_map_stack(index, stack));
     }

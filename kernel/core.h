@@ -17,6 +17,7 @@ enum core_stack {
     STACK_NMI,
     STACK_MACHINE_CHECK,
     IST_STACKS = STACK_MACHINE_CHECK,
+    STACK_HOOK, // a program's hooks, where they interrupt it
     STACK_IDLE,
     STACK_WORK,
 };
@@ -36,22 +37,30 @@ struct core {
     struct core *self; // first: GS points here
     u32 index;
     u32 apic_id;
-    u64 saved;     // at 16, isr.asm: // what app_leave() needs to end what runs
-                   // here
-    u32 inside;    // a device interrupt's handler is running
-    u32 stop;      // leave the program's code
-    u32 whole;     // in a call that ends before anything stops
-    u64 gdt[5];    // null, code, data, TSS (two entries)
+    u64 saved;  // at 16, isr.asm: what app_leave() needs to end what runs here
+    u64 xcr0;   // at 24, isr.asm; as it is to be, like cr0 and cr4 below
+    u32 inside; // a device interrupt's handler is running
+    u32 stop;   // leave the program's code
+    u32 whole;  // in a call that ends before anything stops
+    u64 gdt[5]; // null, code, data, TSS (two entries)
     u32 reporting; // an exception is being reported
     u32 used;      // ran something since the program was started
     u32 lost;      // did not stop
+    u64 cr0, cr4;
     struct tss tss;
     // The mailbox: a line of its own, because waiting cores watch it.
     __attribute__((aligned(64))) void (*fn)(void *);
     void *arg;
-    u32 busy;           // taken by a sender, given back when fn has returned
-    u64 cr0, cr4, xcr0; // as they are to be
+    u32 busy;      // taken by a sender, given back when fn has returned
+    u64 hooks;     // due on this core, a bit each (hook.c)
+    u8 hook_runs;  // inside a hook, or between two
+    u8 hook_steps; // the trap flag is set to find the end of a call
+    u8 hook_timer; // its timer is set
 };
+
+_Static_assert(__builtin_offsetof(struct core, saved) == 16 &&
+                   __builtin_offsetof(struct core, xcr0) == 24,
+               "isr.asm");
 
 void core_begin(void); // the very first step: core_self() works
 // Make a core's descriptor tables and stacks. E_NOMEM.

@@ -127,6 +127,17 @@ static inline void sti_hlt(void)
     __asm__ volatile("sti; hlt" : : : "memory");
 }
 
+// Watch the line at address; then sleep until it is written to, or the next
+// interrupt, with no gap either.
+static inline void monitor(const void *address)
+{
+    __asm__ volatile("monitor" : : "a"(address), "c"(0), "d"(0));
+}
+static inline void sti_mwait(void)
+{
+    __asm__ volatile("sti; mwait" : : "a"(0), "c"(0) : "memory");
+}
+
 static inline void int3(void)
 {
     __asm__ volatile("int3");

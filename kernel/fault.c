@@ -232,6 +232,9 @@ void fault_report(const struct registers *regs, const char *who)
     if (fault_in_kernel(regs->rip)) {
         fault_print_call(regs);
     }
+    if (core_self()->hook_runs) {
+        console_printf("    in a hook\n");
+    }
     fault_print_registers(regs);
     fault_print_backtrace(regs);
 }

@@ -6,6 +6,7 @@
 #include "input.h"
 #include "app.h"
 #include "cpu.h"
+#include "hook.h"
 #include "memory.h"
 #include "time.h"
 
@@ -127,7 +128,8 @@ static void input_idle(int forever)
         return;
     }
     cli();
-    if (input.cons == load_acquire(&input.prod) && !app_stopping()) {
+    if (input.cons == load_acquire(&input.prod) && !app_stopping() &&
+        !hook_is_due(core_self())) {
         sti_hlt();
     }
     sti();
@@ -142,6 +144,7 @@ u64 input_read(void *text, u64 cap, i64 wait_ns)
             return n;
         }
         app_leave_if_stopping();
+        hook_let_run();
         if (!input.by_interrupt && wait_ns == 0) {
             input_poll();
             return input_take(text, cap);

@@ -11,6 +11,7 @@
 #include "cpu.h"
 #include "fault.h"
 #include "panic.h"
+#include "hook.h"
 #include "msi.h"
 
 enum { VECTORS = 256, STUBS = 0x80, STUB_BYTES = 16, EXCEPTIONS = 32 };
@@ -74,7 +75,8 @@ static void interrupt_fill(int with_stacks)
         interrupt_set_gate(vector, interrupt_stubs + vector * STUB_BYTES,
                            with_stacks ? interrupt_stack(vector) : 0);
     }
-    interrupt_set_gate(VECTOR_SPURIOUS, interrupt_stub_spurious, 0);
+    interrupt_set_gate(VECTOR_SPURIOUS, interrupt_stub_spurious,
+                       with_stacks ? STACK_INTERRUPT : 0);
 }
 
 void interrupt_load(void)
@@ -110,7 +112,7 @@ static void interrupt_reserved(void *context)
 
 int interrupt_take_vector(interrupt_handler *fn, void *context)
 {
-    for (u32 vector = VECTOR_DEVICE; vector < VECTOR_CORE; vector++) {
+    for (u32 vector = VECTOR_DEVICE; vector < VECTOR_HOOK; vector++) {
         interrupt_handler *none = 0;
         if (__atomic_compare_exchange_n(&handlers[vector].fn, &none,
                                         interrupt_reserved, 0, __ATOMIC_ACQUIRE,
@@ -125,7 +127,7 @@ int interrupt_take_vector(interrupt_handler *fn, void *context)
 
 void interrupt_give_vector(u8 vector)
 {
-    if (vector >= VECTOR_DEVICE && vector < VECTOR_CORE) {
+    if (vector >= VECTOR_DEVICE && vector < VECTOR_HOOK) {
         store_release(&handlers[vector].fn, (interrupt_handler *)0);
     }
 }
@@ -181,6 +183,10 @@ void interrupt_dispatch(struct registers *regs)
     if (regs->vector >= VECTOR_PIC_BASE &&
         regs->vector < VECTOR_PIC_BASE + 16) {
         return; // a masked 8259's spurious interrupt
+    }
+    if (regs->vector == VECTOR_HOOK) {
+        hook_deliver(regs);
+        return;
     }
     struct core *core = core_self();
     __atomic_fetch_add(&interrupts, 1, __ATOMIC_RELAXED);

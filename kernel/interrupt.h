@@ -15,6 +15,8 @@ enum {
     VECTOR_IRQ_BASE = 0x20, // 0x20..0x2F: legacy IRQs, wherever they come from
     VECTOR_PIC_BASE = 0x30, // where a masked 8259 would land: ignored
     VECTOR_DEVICE = 0x40,   // first vector for MSI
+    VECTOR_HOOK = 0x7D,     // a call that waits lets hooks run: no device's
+    VECTOR_TIMER = 0x7E,    // the core's own APIC timer
     VECTOR_CORE = 0x7F,     // from another core
     VECTOR_SPURIOUS = 0xFF,
 };

@@ -3,7 +3,8 @@
 
 extern interrupt_dispatch
 global interrupt_stubs, interrupt_stub_spurious
-global app_enter, app_leave, core_call
+extern hook_main
+global app_enter, app_leave, core_call, hook_enter
 
 STUBS equ 0x80
 STUB_BYTES equ 16
@@ -48,6 +49,7 @@ interrupt_common:
     cld
     mov rdi, rsp
     call interrupt_dispatch
+interrupt_return:
     pop r15
     pop r14
     pop r13
@@ -88,6 +90,47 @@ MXCSR_ABI equ 0x1F80            ; all floating-point exceptions masked
     ldmxcsr [rsp]
     add rsp, 8
 %endmacro
+
+CORE_XCR0 equ 24
+XSAVE_BYTES equ 2752            ; hook.c
+XSAVE_HEADER equ 512
+XSAVE_AVX equ 4
+
+; A program was interrupted, and hooks are due: RSP = XSAVE_BYTES, 64-byte
+; aligned, RBX = its registers, as interrupt_common pushed them. Its vector
+; registers are still as they were.
+hook_enter:
+    mov r12, rsp
+    mov r13d, [gs:CORE_XCR0]
+    test r13d, r13d
+    jz .old
+    lea rdi, [r12 + XSAVE_HEADER]
+    mov ecx, 8
+    xor eax, eax
+    rep stosq
+    mov eax, r13d
+    xor edx, edx
+    xsave64 [r12]
+    test r13d, XSAVE_AVX
+    jz .call
+    vzeroupper
+    jmp .call
+.old:
+    fxsave64 [r12]
+.call:
+    ABI_STATE
+    call hook_main
+    test r13d, r13d
+    jz .old_back
+    mov eax, r13d
+    xor edx, edx
+    xrstor64 [r12]
+    jmp .back
+.old_back:
+    fxrstor64 [r12]
+.back:
+    mov rsp, rbx
+    jmp interrupt_return
 
 ; void core_call(void (*fn)(void *), void *arg, u64 stack, u64 *saved)
 ; Call fn(arg) on its own stack.

@@ -34,7 +34,6 @@ enum { // one entry of the table
     ENTRY_ADDRESS_HIGH = 4,
     ENTRY_DATA = 8,
     ENTRY_CONTROL = 12,
-    ENTRY_MASKED = 1,
     ENTRY_BYTES = 16,
 };
 
@@ -94,7 +93,7 @@ static void msi_start_table(const struct pci_device *device, u32 msix,
     control |= MSIX_ENABLE | MSIX_MASK_ALL;
     pci_write16(device, msix + MSIX_CONTROL, control);
     for (u32 i = 0; i < msi_entries(device); i++) {
-        mmio_write32(table + i * ENTRY_BYTES + ENTRY_CONTROL, ENTRY_MASKED);
+        mmio_write32(table + i * ENTRY_BYTES + ENTRY_CONTROL, MSI_ENTRY_MASKED);
     }
     control &= (u16)~MSIX_MASK_ALL;
     pci_write16(device, msix + MSIX_CONTROL, control);
@@ -108,7 +107,7 @@ static int msi_route_entry(const struct pci_device *device, u32 msix, u32 entry,
     pci_enable(device, PCI_COMMAND_INTX_OFF | PCI_COMMAND_MEMORY);
     msi_start_table(device, msix, table);
     u64 at = table + (u64)entry * ENTRY_BYTES;
-    mmio_write32(at + ENTRY_CONTROL, ENTRY_MASKED);
+    mmio_write32(at + ENTRY_CONTROL, MSI_ENTRY_MASKED);
     mmio_write32(at + ENTRY_ADDRESS, address);
     mmio_write32(at + ENTRY_ADDRESS_HIGH, 0);
     mmio_write32(at + ENTRY_DATA, data);
@@ -162,6 +161,15 @@ int msi_route(const struct pci_device *device, u32 entry, u8 vector,
     return msi_route_single(device, msi, address, vector);
 }
 
+u64 msi_mask_address(const struct pci_device *device, u32 entry)
+{
+    u64 table;
+    u32 msix = pci_find_capability(device, PCI_CAP_MSIX, 0);
+    return msix != 0 && msi_find_table(device, msix, &table) == 0
+               ? table + (u64)entry * ENTRY_BYTES + ENTRY_CONTROL
+               : 0;
+}
+
 void msi_off(const struct pci_device *device, u32 entry)
 {
     u64 table;
@@ -171,7 +179,7 @@ void msi_off(const struct pci_device *device, u32 entry)
         if (entry < msi_entries(device) &&
             msi_find_table(device, msix, &table) == 0) {
             mmio_write32(table + (u64)entry * ENTRY_BYTES + ENTRY_CONTROL,
-                         ENTRY_MASKED);
+                         MSI_ENTRY_MASKED);
         }
     } else if (msi != 0 && entry == 0) {
         u16 control = pci_read16(device, msi + MSI_CONTROL);

@@ -17,4 +17,8 @@ u32 msi_entries(const struct pci_device *device);
 // id has more than eight bits; E_RANGE: no such entry; E_NODEV: no local APIC.
 int must_check msi_route(const struct pci_device *device, u32 entry, u8 vector,
                          u32 apic_id);
+// Address of an MSI-X entry's control word, for interrupt handlers: 1 masks it,
+// 0 sends what it had to say meanwhile. 0: MSI, which has none.
+enum { MSI_ENTRY_MASKED = 1 };
+u64 msi_mask_address(const struct pci_device *device, u32 entry);
 void msi_off(const struct pci_device *device, u32 entry);

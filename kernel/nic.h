@@ -5,6 +5,12 @@
 #include "pci.h"
 
 struct nic;
+enum nic_notify {
+    NIC_NOTIFY_OFF,
+    NIC_NOTIFY_ON,
+    NIC_NOTIFY_MASK,
+    NIC_NOTIFY_UNMASK,
+};
 
 // Every function is called by one core at a time for one NIC.
 struct nic_ops {
@@ -23,6 +29,10 @@ struct nic_ops {
     // it was; with `keep`, and for one that is gone, the memory that the old
     // settings took goes back whatever the device says. Null: no settings.
     int (*set)(struct nic *nic, int keep);
+    // Tell of frames in an empty ring by entry 0 of its MSI-X or MSI, which is
+    // routed. ON and UNMASK return 1 when frames wait already; MASK is called
+    // by the interrupt's handler. E_UNSUPPORTED. May be null.
+    int (*notify)(struct nic *nic, enum nic_notify what);
 };
 
 enum { NIC_SETTINGS = NET_FRAME_LIMIT + 1 };

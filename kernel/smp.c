@@ -10,6 +10,7 @@
 #include "app.h"
 #include "core.h"
 #include "cpu.h"
+#include "hook.h"
 #include "mmio.h"
 #include "paging.h"
 #include "time.h"
@@ -48,19 +49,24 @@ u32 smp_count(void)
 
 // ---- on the other cores ----
 
+// Interrupts go on together with the wait: what one of them says cannot slip in
+// before it.
 static void smp_idle(struct core *core)
 {
     while (load_acquire(&core->fn) == 0) {
-        if (smp.mwait) {
-            __asm__ volatile("monitor" : : "a"(&core->fn), "c"(0), "d"(0));
-            if (load_acquire(&core->fn) == 0) {
-                __asm__ volatile("mwait" : : "a"(0), "c"(0));
-            }
-            continue;
+        if (hook_is_due(core)) {
+            hook_run_idle(core);
         }
         cli();
-        if (load_acquire(&core->fn) == 0) {
-            sti_hlt();
+        if (smp.mwait) {
+            monitor(&core->fn);
+        }
+        if (load_acquire(&core->fn) == 0 && !hook_is_due(core)) {
+            if (smp.mwait) {
+                sti_mwait();
+            } else {
+                sti_hlt();
+            }
         }
         sti();
     }
@@ -87,6 +93,7 @@ static void smp_work(struct core *core)
     }
     core->saved = 0;
     core->stop = 0;
+    core->hook_runs = 0;
     core->fn = 0;
     store_release(&core->busy, 0);
 }
@@ -279,6 +286,7 @@ int cpu_wait(u32 cpu)
     const struct core *core = core_get(cpu);
     while (load_acquire(&core->busy) != 0) {
         app_leave_if_stopping();
+        hook_let_run();
         pause();
     }
     return 0;
@@ -286,11 +294,17 @@ int cpu_wait(u32 cpu)
 
 // ---- when a program ends ----
 
+// It runs what was sent to it, or a hook.
+static int smp_is_busy(const struct core *core)
+{
+    return load_acquire(&core->busy) != 0 || load_acquire(&core->saved) != 0;
+}
+
 static int smp_is_idle(const struct core *core, u64 ns)
 {
     struct deadline limit =
         deadline_ns(load_acquire(&core->whole) ? STOP_WHOLE_NS : ns);
-    while (load_acquire(&core->busy) != 0) {
+    while (smp_is_busy(core)) {
         if (deadline_passed(&limit)) {
             return 0;
         }
@@ -301,7 +315,7 @@ static int smp_is_idle(const struct core *core, u64 ns)
 
 static void smp_stop(struct core *core)
 {
-    if (load_acquire(&core->busy) == 0) {
+    if (!smp_is_busy(core)) {
         return;
     }
     store_release(&core->stop, 1);

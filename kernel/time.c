@@ -144,6 +144,13 @@ void time_refine(void)
     log_debug("TSC at %lu kHz, %lu ms later", hz / 1000, passed / 1000000);
 }
 
+u64 time_ticks(u64 ns)
+{
+    const struct time_clock *clock = load_acquire(&time_clock);
+    u64 ticks = time_multiply(ns, clock->ticks_per_ns, TICK_SHIFT);
+    return ticks + (ticks != ~0ul);
+}
+
 struct deadline deadline_ns(u64 ns)
 {
     const struct time_clock *clock = load_acquire(&time_clock);

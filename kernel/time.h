@@ -8,6 +8,7 @@ extern u64 boot_tsc; // the TSC at the kernel's first instruction (entry.asm)
 void time_init(const struct acpi *acpi);
 u64 time_ns(void); // since the kernel started; 0 when there is no clock
 u64 time_tsc_hz(void);
+u64 time_ticks(u64 ns); // of the TSC, not fewer; at least 1
 const char *time_source(void);
 i64 time_wall(void); // seconds since 1970 UTC from the RTC, -1 unknown
 // Re-measure the TSC over the time since boot, once, when that is long enough

@@ -1,0 +1,104 @@
+// hook_device.c - hooks of devices: the interrupt of a NIC, or of any function.
+// SPDX-License-Identifier: MIT
+//
+// The interrupt masks its source, and the source is unmasked when the program's
+// function has returned: so a flood never keeps a core in interrupts alone. A
+// NIC's ring is looked at after it was unmasked, and an MSI-X entry remembers
+// what it had to say while it was masked: nothing is lost in between.
+#include "hook_device.h"
+#include "apic.h"
+#include "core.h"
+#include "interrupt.h"
+#include "mmio.h"
+#include "msi.h"
+
+static void hook_device_interrupt(void *context)
+{
+    struct hook *hook = context;
+    u32 kind = load_acquire(&hook->kind);
+    if (hook->core != core_self()->index) {
+        return;
+    }
+    if (kind == HOOK_NET) {
+        (void)hook->nic->ops->notify(hook->nic, NIC_NOTIFY_MASK);
+        hook_note(hook);
+    } else if (kind == HOOK_IRQ) {
+        if (hook->mask != 0) {
+            mmio_write32(hook->mask, MSI_ENTRY_MASKED);
+        }
+        hook_note(hook);
+    }
+}
+
+// As if it had sent its message.
+static int hook_device_raise(const struct hook *hook)
+{
+    return apic_send(core_self()->apic_id, hook->vector);
+}
+
+static int hook_device_is_same(const struct hook *a, const struct hook *b)
+{
+    return a->pci == b->pci && a->entry == b->entry;
+}
+
+static int hook_device_check(const struct hook *hook, enum hook_kind kind)
+{
+    if (hook_is_taken(hook_device_is_same, hook)) {
+        return E_BUSY;
+    }
+    if (kind == HOOK_IRQ) {
+        return hook->pci->driver != 0 ? E_BUSY : 0;
+    }
+    if (hook->nic->gone) {
+        return E_NODEV;
+    }
+    return hook->nic->ops->notify == 0 ? E_UNSUPPORTED : 0;
+}
+
+// The vector is known before the hook is what its interrupt looks for.
+static int hook_device_connect(struct hook *hook, enum hook_kind kind)
+{
+    TRY(msi_route(hook->pci, hook->entry, hook->vector, core_self()->apic_id));
+    hook->mask = msi_mask_address(hook->pci, hook->entry);
+    store_release(&hook->kind, kind);
+    if (kind == HOOK_IRQ) {
+        return 0;
+    }
+    int waiting = hook->nic->ops->notify(hook->nic, NIC_NOTIFY_ON);
+    return waiting > 0 ? hook_device_raise(hook) : waiting;
+}
+
+int hook_device_start(struct hook *hook, enum hook_kind kind)
+{
+    TRY(hook_device_check(hook, kind));
+    int vector = interrupt_take_vector(hook_device_interrupt, hook);
+    if (vector < 0) {
+        return vector;
+    }
+    hook->vector = (u8)vector;
+    int result = hook_device_connect(hook, kind);
+    if (result < 0) {
+        hook_device_stop(hook);
+    }
+    return result;
+}
+
+void hook_device_stop(struct hook *hook)
+{
+    if (hook->nic != 0) {
+        (void)hook->nic->ops->notify(hook->nic, NIC_NOTIFY_OFF);
+    }
+    msi_off(hook->pci, hook->entry);
+    interrupt_give_vector(hook->vector);
+}
+
+void hook_device_again(struct hook *hook)
+{
+    if (hook->nic == 0) {
+        if (hook->mask != 0) {
+            mmio_write32(hook->mask, 0);
+        }
+    } else if (hook->nic->ops->notify(hook->nic, NIC_NOTIFY_UNMASK) > 0) {
+        hook_note(hook);
+    }
+}
