@@ -270,24 +270,6 @@ void intel_recover(struct nic *nic)
     }
 }
 
-// A cause that came while it was masked is told of when it is unmasked, and the
-// ring is looked at then as well.
-int intel_notify(struct nic *nic, enum nic_notify what)
-{
-    struct intel *intel = (struct intel *)nic;
-    if (intel->kind->notify == 0) {
-        return E_UNSUPPORTED;
-    }
-    if (what == NIC_NOTIFY_ON || what == NIC_NOTIFY_OFF) {
-        intel->notifies = what == NIC_NOTIFY_ON;
-    }
-    TRY(intel->kind->notify(intel, what));
-    const struct intel_desc *next =
-        &intel->rx[intel->rx_at & (intel->n_rx - 1)];
-    return (what == NIC_NOTIFY_ON || what == NIC_NOTIFY_UNMASK) &&
-           !intel->broken && (load_acquire(&next->status) & INTEL_DD) != 0;
-}
-
 // ---- what it tells ----
 
 void intel_info(struct nic *nic, struct net_info *info)
