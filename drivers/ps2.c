@@ -79,12 +79,6 @@ static int ps2_drain(void)
     return E_IO;
 }
 
-static int ps2_read_config(void)
-{
-    TRY(ps2_write(PS2_COMMAND, COMMAND_READ_CONFIG));
-    return ps2_read(CONTROLLER_MS);
-}
-
 static void ps2_feed(u8 byte)
 {
     u32 key = ps2_decode(&ps2.decoder, byte);
@@ -95,7 +89,7 @@ static void ps2_feed(u8 byte)
     }
 }
 
-// The early bytes, in the set that firmware had chosen.
+// The early bytes, in the set that they came in.
 static void ps2_feed_early(u8 set)
 {
     ps2.decoder.set = set;
@@ -105,6 +99,29 @@ static void ps2_feed_early(u8 set)
     ps2.n_early = 0;
 }
 
+// Does the controller translate as it was told to? Its answer may stand behind
+// keys that were pressed before. Returns the set that arrives from now on.
+static int ps2_read_set(void)
+{
+    int plain = 0;
+    TRY(ps2_write(PS2_COMMAND, COMMAND_READ_CONFIG));
+    for (u32 i = 0; i < EARLY_BYTES; i++) {
+        int byte = ps2_read(CONTROLLER_MS);
+        if (byte < 0) {
+            return plain ? 2 : byte;
+        }
+        if (byte == CONFIG_QUIET) {
+            return 1;
+        }
+        if (byte == CONFIG_QUIET - CONFIG_TRANSLATE) {
+            plain = 1;
+        } else {
+            ps2_keep((u8)byte);
+        }
+    }
+    return E_IO;
+}
+
 // Both ports silent, then the keyboard's alone with an interrupt and with
 // translation, where the controller can translate.
 static int ps2_start_controller(void)
@@ -112,16 +129,11 @@ static int ps2_start_controller(void)
     TRY(ps2_write(PS2_COMMAND, COMMAND_KEYBOARD_OFF));
     TRY(ps2_write(PS2_COMMAND, COMMAND_AUX_OFF));
     TRY(ps2_drain());
-    int config = ps2_read_config();
-    TRY(config);
-    ps2_feed_early(config & CONFIG_TRANSLATE ? 1 : 2);
-    config &= ~(CONFIG_AUX_INTERRUPT | CONFIG_KEYBOARD_OFF);
-    config |= CONFIG_INTERRUPT | CONFIG_AUX_OFF | CONFIG_TRANSLATE;
     TRY(ps2_write(PS2_COMMAND, COMMAND_WRITE_CONFIG));
-    TRY(ps2_write(PS2_DATA, (u8)config));
-    config = ps2_read_config();
-    TRY(config);
-    ps2.decoder.set = config & CONFIG_TRANSLATE ? 1 : 2;
+    TRY(ps2_write(PS2_DATA, CONFIG_QUIET));
+    int set = ps2_read_set();
+    TRY(set);
+    ps2_feed_early((u8)set);
     return ps2_write(PS2_COMMAND, COMMAND_KEYBOARD_ON);
 }
 

@@ -19,10 +19,12 @@ enum {
     COMMAND_KEYBOARD_ON = 0xAE,
 
     CONFIG_INTERRUPT = 0x01,
-    CONFIG_AUX_INTERRUPT = 0x02,
+    CONFIG_TESTED = 0x04, // the system flag
     CONFIG_KEYBOARD_OFF = 0x10,
     CONFIG_AUX_OFF = 0x20,
     CONFIG_TRANSLATE = 0x40, // set 2 becomes set 1
+    CONFIG_QUIET = CONFIG_INTERRUPT | CONFIG_TESTED | CONFIG_KEYBOARD_OFF |
+                   CONFIG_AUX_OFF | CONFIG_TRANSLATE,
 
     KEYBOARD_LEDS = 0xED, // the keyboard's own commands
     KEYBOARD_SET = 0xF0,

@@ -142,7 +142,9 @@ static void usb_keyboard_ready(struct usb_device *device, int result)
     usb_started(device);
     xhci_listen(device);
     usb_place(device, place);
-    log_info("keyboard %04x:%04x at %s", device->vendor, device->product,
+    // One that comes later must not write into the line that is being typed.
+    log_line(device->hc->settling ? LOG_INFO : LOG_DEBUG, LOG_TAG,
+             "keyboard %04x:%04x at %s", device->vendor, device->product,
              place);
 }
 

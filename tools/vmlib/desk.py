@@ -5,6 +5,8 @@ import time
 
 from . import keyboard, picture
 
+CHANGE_SECONDS = 0.012
+
 
 class Desk:
     """Part of Machine: works through its qmp()."""
@@ -16,16 +18,16 @@ class Desk:
                  events=[keyboard.event(key, down) for key in keys])
 
     def press(self, *keys):
-        """Strike keys together: press("ctrl", "c"). Names are QEMU's."""
+        """Strike keys together: press("ctrl", "c"). Takes the time that a USB
+        keyboard needs: it tells of one change every 8 to 10 ms, holds 16, and
+        loses the rest."""
         self.qmp("input-send-event", events=keyboard.strokes(*keys))
+        time.sleep(CHANGE_SECONDS * 2 * len(keys))
 
-    def type_keys(self, text, pause=0.012):
-        """Type text on a US keyboard, so many seconds a change: a USB keyboard
-        tells of one every 8 to 10 ms and holds 16."""
+    def type_keys(self, text):
+        """Type text as on a US keyboard."""
         for char in text:
-            keys = keyboard.chord(char)
-            self.press(*keys)
-            time.sleep(pause * 2 * len(keys))
+            self.press(*keyboard.chord(char))
 
     # ---- the screen ----
     def screenshot(self, path=None):
