@@ -112,7 +112,7 @@ $(B)/app/%.o: %.c Makefile
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # ---- running and testing ----
-.PHONY: setup run debug test check fuzz help clean
+.PHONY: setup run debug test check deaths fuzz help clean
 setup: ## install what building and testing takes
 	@tools/setup
 run: ## the shell in this terminal, Ctrl-A X quits; VM="--mem 64 --boot uefi"
@@ -132,6 +132,8 @@ test: ## build and run every test; T="host qemu" chooses stages
 check: ## the gates for the source alone (they are part of test)
 	@tools/setup
 	@$(if $(filter test,$(MAKECMDGOALS)),:,$(PYTHON) tools/check.py $(GATES))
+deaths: image apps ## programs die a thousand times, in every way
+	@$(PYTHON) tests/deaths.py
 fuzz: ## every fuzz target for a minute
 	@tools/setup
 	@$(PYTHON) tests/run.py --fuzz-seconds 60 fuzz

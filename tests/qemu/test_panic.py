@@ -45,8 +45,8 @@ def test_a_panic_stops_the_other_cores(machine):
     m.monitor(MACHINE_CHECK.format(2))
     m.wait_for("press a key", 20)
     for core in (0, 1):
-        m.monitor(f"cpu {core}")
-        state = m.monitor("info registers")
+        state = m.qmp("human-monitor-command", cpu_index=core,
+                      command_line="info registers")
         assert "HLT=1" in state, state
         assert not int(re.search(r"RFL=([0-9a-f]+)", state)[1], 16) & 0x200
     check_reboot(m)
