@@ -17,6 +17,7 @@ static __attribute__((noinline, cold)) void intel_drop(struct intel *intel,
                                                        u32 status)
 {
     intel->nic.rx_dropped += !intel->rx_skip;
+    intel->rx_bad += !intel->rx_skip && (status & intel->kind->rx_errors);
     intel->rx_skip = (status & INTEL_EOP) == 0;
 }
 

@@ -153,7 +153,10 @@ void intel_read_counters(struct intel *intel)
 {
     static const u32 dropped[] = {INTEL_CRCERRS, INTEL_RUC, INTEL_RFC,
                                   INTEL_ROC, INTEL_RJC};
-    intel->nic.rx_dropped += intel_count(intel, dropped, array_size(dropped));
+    u64 told = intel_count(intel, dropped, array_size(dropped));
+    u64 seen = intel->rx_bad < told ? intel->rx_bad : told;
+    intel->rx_bad -= seen;
+    intel->nic.rx_dropped += told - seen;
     intel->nic.rx_missed += intel_count(intel, intel->kind->missed,
                                         array_size(intel->kind->missed));
 }
