@@ -112,7 +112,7 @@ $(B)/app/%.o: %.c Makefile
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # ---- running and testing ----
-.PHONY: setup run debug test check deaths fuzz help clean
+.PHONY: setup run debug test check deaths fuzz soak help clean
 setup: ## install what building and testing takes
 	@tools/setup
 run: ## the shell in this terminal, Ctrl-A X quits; VM="--mem 64 --boot uefi"
@@ -134,6 +134,8 @@ check: ## the gates for the source alone (they are part of test)
 	@$(if $(filter test,$(MAKECMDGOALS)),:,$(PYTHON) tools/check.py $(GATES))
 deaths: image apps ## programs die a thousand times, in every way
 	@$(PYTHON) tests/deaths.py
+soak: models image ## a minute of echo under flood for every kind of NIC, and a million frames
+	@$(PYTHON) tests/soak.py
 fuzz: ## every fuzz target for a minute
 	@tools/setup
 	@$(PYTHON) tests/run.py --fuzz-seconds 60 fuzz
