@@ -100,6 +100,7 @@ def die_often(m, n, seed, flood=True):
         die_once(m, *order[i % len(order)])
     if frames:
         frames.stop()
+    m.run("run hello")  # the shell keeps the latest file
     assert free_bytes(m) == free
     check_alive(m, wire)
     return min(n, len(order))
