@@ -1,21 +1,26 @@
-// raytrace.c - raytrace [w h samples] [--cpus N]: trace a picture into memory;
-// doubles, square roots and divisions all the way.
+// raytrace.c - raytrace [w h samples] [--cpus N] [--show]: trace a picture into
+// memory; doubles, square roots and divisions all the way.
 // SPDX-License-Identifier: MIT
 #include "lib/args.h"
 #include "lib/bench.h"
+#include "lib/draw.h"
 #include "lib/options.h"
 #include "lib/result.h"
 #include "raytrace/render.h"
 
-#define USAGE "raytrace [width height samples] [--cpus N]"
+#define USAGE "raytrace [width height samples] [--cpus N] [--show]"
 
 enum { ROWS_AT_ONCE = 4, CORES = 256 };
+#define LOOK_NS 10000000000 // how long the picture stays, without a key
 
 static struct picture picture;
 static u32 next_row; // the first that nobody has taken
+static struct draw screen;
+static int shown; // --show
 
 static int raytrace_arguments(int argc, char **argv, u64 *cpus)
 {
+    shown = option_flag(&argc, argv, "--show");
     u64 width = 1920, height = 1080, samples = 1;
     if (option_number(&argc, argv, "--cpus", CORES, cpus) < 0 ||
         option_end(argc, argv, 3, USAGE) < 0 ||
@@ -30,6 +35,16 @@ static int raytrace_arguments(int argc, char **argv, u64 *cpus)
     return 0;
 }
 
+// Rows that are done, in the middle of the screen; from whichever core.
+static void raytrace_show(u32 row, u32 n)
+{
+    i32 x = ((i32)screen.screen.width - (i32)picture.width) / 2;
+    i32 y = ((i32)screen.screen.height - (i32)picture.height) / 2;
+    struct draw_image rows = {picture.pixels + (u64)row * picture.width,
+                              (i32)picture.width, (i32)n};
+    draw_picture(&screen, x, y + (i32)row, &rows);
+}
+
 // Some rows are dearer than others, so each core takes the next few that are
 // left.
 static void raytrace_rows(void *arg)
@@ -41,7 +56,11 @@ static void raytrace_rows(void *arg)
             return;
         }
         u32 left = picture.height - row;
-        render_rows(&picture, row, left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE);
+        u32 n = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+        render_rows(&picture, row, n);
+        if (shown) {
+            raytrace_show(row, n);
+        }
     }
 }
 
@@ -90,11 +109,21 @@ int main(int argc, char **argv)
         return 1;
     }
     picture.pixels = memory;
+    error = shown ? draw_begin(&screen) : 0;
+    if (error < 0) {
+        print("error: raytrace: --show: %s\n", os->sys_error(error));
+        return 1;
+    }
     struct bench start = bench_start();
     if (raytrace_on((u32)cpus) < 0) {
         return 1;
     }
     u32 sum = render_checksum(&picture);
     raytrace_report(bench_since(start), cpus, sum);
+    if (shown) { // until a key, the report waits behind it
+        u8 key;
+        (void)os->con_read(&key, 1, LOOK_NS);
+        draw_end();
+    }
     return 0;
 }
