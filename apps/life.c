@@ -11,7 +11,7 @@
 #define USAGE "life [generations] [--seed N] [--fast]"
 
 enum { CELL = 4, FRAME_NS = 40000000 }; // pixels; 25 generations a second
-enum { COLOUR_BORN = 0x60E070, COLOUR_OLD = 0x3060D0, COLOUR_TEXT = 0xFFFFFF };
+enum { COLOUR_BORN = 0x60E070, COLOUR_OLD = 0x3060D0 };
 
 // The field has no edges: left of the first column lies the last.
 static struct {

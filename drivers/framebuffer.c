@@ -174,13 +174,15 @@ static void framebuffer_show(void)
     text_touch(text, fb.cursor_row, fb.cursor_row);
     text_touch(text, text->row, text->row);
     fb.cursor_row = text->row;
-    u32 row = text->first, last = text->last;
-    text_clean(text);
-    for (; row <= last && !screen_is_cut_short(); row++) {
+    // A row counts as changed until it is drawn: who comes in between draws
+    // it too.
+    while (text->first <= text->last && !screen_is_cut_short()) {
+        u32 row = text->first;
         framebuffer_show_row(row);
+        text->first = row + 1;
     }
-    if (row <= last) {
-        text_touch(text, row, last);
+    if (text->first > text->last) {
+        text_clean(text);
     }
     sfence(); // what was combined is on the screen now
 }

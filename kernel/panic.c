@@ -55,7 +55,7 @@ static void panic_begin(void)
         smp_halt_others();
     }
     console_break_lock();
-    screen_take_back();
+    screen_draw_again();
     if (depth > 2) {
         panic_reboot();
     }

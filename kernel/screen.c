@@ -152,6 +152,14 @@ void screen_take_back(void)
     screen_lend(0);
 }
 
+void screen_draw_again(void)
+{
+    if (screen.info.pixels != 0) {
+        screen_lend(1);
+        screen_lend(0);
+    }
+}
+
 int screen_info(struct screen_info *info)
 {
     if (screen.info.pixels == 0) {

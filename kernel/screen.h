@@ -25,7 +25,8 @@ void screen_text_size(u32 *columns, u32 *rows); // 0, 0: no text there
 int screen_is_claimed(void);
 // A program is to be stopped and this is its call: draw the rest later.
 int screen_is_cut_short(void);
-void screen_take_back(void); // the program ended, or the kernel panics
+void screen_take_back(void);  // the program ended
+void screen_draw_again(void); // all of it, whatever was going on: a panic
 
 int screen_info(struct screen_info *info); // the calls
 int screen_claim(int on);
