@@ -7,11 +7,15 @@
 #include "../kernel/log.h"
 
 enum { MOST_RX = 256, MOST_TX = 256 };
+// Where RAM is plenty: an emulator that shares its processor with the guest
+// fills more than 256 in one turn of its scheduler.
+enum { PLENTY_RX = 1024 };
 enum { SMALL_RX = 128, SMALL_TX = 32 }; // with little RAM
 enum { LEAST_RX = 32, LEAST_TX = 8 };   // rings come in 128 bytes
 enum { LARGEST_RING = 4096 };           // 82599 8.2.3.8.3: 128 KiB; ours: half
 enum { MULTICAST = 1 };
 #define SMALL_RAM (64ul << 20)
+#define PLENTY_RAM (384ul << 20)
 
 enum {
     MASTER_MS = 10, // 82599 5.2.5.3.2 asks for none; it takes microseconds
@@ -291,13 +295,13 @@ void intel_info(struct nic *nic, struct net_info *info)
 
 // ---- probe ----
 
-static int intel_is_small(void)
+static u64 intel_ram(void)
 {
     u64 phys, piece, bytes = 0;
     for (u32 i = 0; memory_ram_piece(i, &phys, &piece) == 0; i++) {
         bytes += piece;
     }
-    return bytes < SMALL_RAM;
+    return bytes;
 }
 
 // Descriptors and buffers for n frames, or for fewer where memory is short.
@@ -347,8 +351,10 @@ static void intel_set_limits(struct nic *nic, const struct intel *intel)
 
 static int intel_alloc(struct intel *intel)
 {
-    int small = intel_is_small();
-    TRY(intel_alloc_side(&intel->home[INTEL_RX], small ? SMALL_RX : MOST_RX,
+    u64 ram = intel_ram();
+    int small = ram < SMALL_RAM;
+    u32 n_rx = ram < PLENTY_RAM ? MOST_RX : PLENTY_RX;
+    TRY(intel_alloc_side(&intel->home[INTEL_RX], small ? SMALL_RX : n_rx,
                          LEAST_RX));
     TRY(intel_alloc_side(&intel->home[INTEL_TX], small ? SMALL_TX : MOST_TX,
                          LEAST_TX));

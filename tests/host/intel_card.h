@@ -30,7 +30,7 @@ static struct {
     u32 rx_at, tx_at; // descriptors done
     struct fake_function *function;
 } card;
-static u64 card_tsc, card_ram = 512ul << 20;
+static u64 card_tsc, card_ram = 256ul << 20;
 
 // ---- the kernel around it ----
 
