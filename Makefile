@@ -119,6 +119,9 @@ run: ## the shell in this terminal, Ctrl-A X quits; VM="--mem 64 --boot uefi"
 	@tools/setup
 	@$(MAKE) image
 	@tools/vm $(VM)
+usb: ## write a USB stick: DEV=/dev/sdX; shows it and asks first
+	@$(if $(DEV),$(MAKE) --no-print-directory image,:)
+	@tools/usb $(DEV)
 debug: ## QEMU waiting at the first instruction, gdb with the kernel's symbols
 	@tools/setup
 	@$(MAKE) image
