@@ -43,7 +43,6 @@ LINK_APP := $(LD) -nostdlib -static --no-relax --gc-sections -z max-page-size=40
 all: kernel
 kernel: $(B)/ingot.elf ## the kernel: build/ingot.elf
 apps: $(APPS) $(TEST_APPS) $(B)/linux/raytrace ## the programs: build/apps/*.app
-image: $(B)/ingot.img ## one bootable disk image: build/ingot.img
 
 # What programs call in their loops is compiled for speed; the rest runs once, or
 # only when something went wrong, and is compiled for size.
@@ -87,10 +86,7 @@ $(B)/tests/%.app: tests/apps/%.asm include/ingot.inc
 	@echo "  NASM $<"
 	@$(NASM) -f bin -i include/ -i apps/asm/ -o $@ $<
 
-$(B)/ingot.img: $(B)/ingot.elf $(APPS) tools/mkimage.py tools/fat32.py tools/bmfs.py boot/grub.cfg
-	@echo "  IMG  $@"
-	@$(PYTHON) tools/mkimage.py --kernel $(B)/ingot.elf --out $@ $(APPS)
-
+include tools/images.mk
 include tests/models/Makefile
 include tools/bench/Makefile
 .PHONY: models
@@ -142,6 +138,6 @@ fuzz: ## every fuzz target for a minute
 clean: ## forget everything built
 	@rm -rf $(B)
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile tools/bench/Makefile | expand -t 9
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' Makefile tools/images.mk tools/bench/Makefile | expand -t 9
 print-%: # a variable's value, for tools/check.py
 	@echo '$($*)'

@@ -39,14 +39,12 @@ enum { // SDM table 10-1: offsets in the local APIC's page
     ICR_STARTUP = 6 << 8,
     ICR_PENDING = 1 << 12,
     ICR_ASSERT = 1 << 14,
-    APIC_LVT_TIMER = 0x320,
     APIC_LVT_THERMAL = 0x330,
     APIC_LVT_PERF = 0x340,
     APIC_LVT_LINT0 = 0x350,
     APIC_LVT_LINT1 = 0x360,
     APIC_LVT_ERROR = 0x370,
     LVT_NMI = 4 << 8,
-    LVT_MASKED = 1 << 16,
 };
 
 enum { // 82093AA 3.1, 3.2

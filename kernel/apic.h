@@ -23,6 +23,7 @@ int apic_send_nmi(u32 to_id);
 int apic_send_init(u32 to_id);
 int apic_send_startup(u32 to_id, u8 page); // it starts at page * 4096
 
+enum { APIC_LVT_TIMER = 0x320, LVT_MASKED = 1 << 16 };
 // apic_timer.c: the calling core's timer raises VECTOR_TIMER when the TSC has
 // come to a moment, or somewhat before. E_NODEV: no clock, or it stands still.
 int must_check apic_timer_init(void);

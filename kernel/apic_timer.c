@@ -10,8 +10,6 @@
 #include "time.h"
 
 enum {
-    APIC_LVT_TIMER = 0x320,
-    LVT_MASKED = 1 << 16,
     LVT_TSC_DEADLINE = 2 << 17,
     APIC_INITIAL = 0x380,
     APIC_CURRENT = 0x390,

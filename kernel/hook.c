@@ -246,6 +246,7 @@ static void hook_call(struct hook *hook)
         return; // removed a moment ago
     }
     fn(arg);
+    __asm__ volatile("cld"); // what C expects, whatever it left
     if (once || hook->number != number || load_acquire(&hook->kind) != kind) {
         return;
     }

@@ -1,16 +1,17 @@
-// cores.c - two cores and NICs: `cores own [seconds]`: core i echoes on NIC i;
-// `cores share`: both at NIC 0, which is an error that must harm nothing else.
-// SPDX-License-Identifier: MIT
+// cores.c - two cores and NICs: `cores own N`: core i echoes N frames on NIC i;
+// `cores share N`: both at NIC 0, which is an error that must harm nothing
+// else. SPDX-License-Identifier: MIT
+#include "../../apps/lib/args.h"
 #include "../../apps/lib/print.h"
 #include "../../apps/lib/result.h"
 #include "../../lib/string.h"
 
 enum { CORES = 2, BURST = 32, MAC = 6 };
-#define SECOND 1000000000ul
+#define LIMIT_NS 60000000000ul // own; share: a twentieth
 
 static struct worker {
     u32 nic;
-    u64 end;
+    u64 end, most;
     u64 received, sent, refused;
     int error;
 } workers[CORES] __attribute__((aligned(64)));
@@ -43,7 +44,8 @@ static void work(void *arg)
 {
     struct worker *worker = arg;
     struct net_frame frames[BURST];
-    while (os->time_ns() < worker->end && worker->error == 0) {
+    while (os->time_ns() < worker->end && worker->error == 0 &&
+           worker->received < worker->most) {
         int n = os->net_rx_burst(worker->nic, frames, BURST);
         worker->error = n < 0 ? n : 0;
         for (int i = 0; i < n; i++) {
@@ -59,10 +61,13 @@ static void work(void *arg)
 int main(int argc, char **argv)
 {
     int share = argc > 1 && strcmp(argv[1], "share") == 0;
-    u64 seconds = argc > 2 ? (u64)(argv[2][0] - '0') : 3;
-    u64 end = os->time_ns() + seconds * SECOND;
+    u64 most = 0, end = os->time_ns() + LIMIT_NS / (share ? 20 : 1);
+    if (args_number(argc, argv, 2, (struct range){0, ~0ul}, &most) < 0) {
+        return 1;
+    }
     for (u32 i = 0; i < CORES; i++) {
-        workers[i] = (struct worker){.nic = share ? 0 : i, .end = end};
+        workers[i] =
+            (struct worker){.nic = share ? 0 : i, .end = end, .most = most};
     }
     print("working\n");
     if (os->cpu_start(1, work, &workers[1]) < 0) {

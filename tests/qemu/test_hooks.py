@@ -24,7 +24,7 @@ SIGNS = {"spin": "spinning", "storm": "raging", "wait": "waiting",
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory):
-    return make_image(tmp_path_factory.mktemp("hooks"), "hooks", "nethooks")
+    return make_image(tmp_path_factory.mktemp("hooks"), "hooks", "nethooks", "vectors")
 
 
 def interrupts(m):
@@ -127,3 +127,13 @@ def test_a_flood(machine, image, nic, test):
 
 def test_a_card_without_messages(vm, image):
     good(vm("run nethooks net-refused", image=image, nic="e1000"), "net-refused")
+
+
+@pytest.mark.parametrize("cpu", ["max", "qemu64", "max,-avx"])
+def test_vector_registers(vm, image, cpu):
+    out = vm("run vectors; run vectors 1; run vectors", image=image, cpus=2,
+             nic="none", qemu=["-cpu", cpu])
+    kind = "avx" if cpu == "max" else "sse"
+    found = re.findall(r"vectors (\w+): (\w+), (\d+) hooks", out)
+    assert [f[:2] for f in found] == [(kind, "good")] * 3
+    assert all(int(f[2]) >= 40 for f in found)

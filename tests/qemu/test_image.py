@@ -85,3 +85,45 @@ def test_on_a_larger_disk(vm, image, tmp_path, disk):
     out = vm("run greet", boot="bios", disk=disk, image=str(path), nic="none",
              status=None)
     assert "Hello from C" in out
+
+
+@pytest.fixture(scope="session")
+def iso(tmp_path_factory):
+    path = tmp_path_factory.mktemp("iso") / "i.iso"
+    subprocess.run([os.path.join(ROOT, "tools/mkiso.py"), "--kernel",
+                    os.path.join(ROOT, "build/ingot.elf"), "--out", path,
+                    "--append", 'run="run greet it\'s me"', "--add",
+                    os.path.join(ROOT, "build/apps/hello.app") + "=greet.app"],
+                   check=True)
+    return str(path)
+
+
+@pytest.mark.parametrize("boot", ["bios", "uefi"])
+@pytest.mark.parametrize("disk", ["cd", "usb", "nvme"])
+def test_the_iso_starts_as_cd_and_as_stick(machine, iso, boot, disk):
+    m = machine(prompt=False, boot=boot, disk=disk, image=iso, nic="none")
+    m.wait_for("argument 1: it's", timeout=150)
+    m.wait_prompt()
+    places = [line.split()[3:] for line in m.run("ls").splitlines()
+              if "greet.app" in line]
+    assert places == ([["disk", "0"]] if disk == "nvme" else []) + [["RAM"]]
+
+
+@pytest.mark.parametrize("kind", ["qcow2", "vmdk", "vdi"])
+def test_the_formats_of_other_virtual_machines(vm, image, tmp_path, kind):
+    path = tmp_path / f"i.{kind}"
+    subprocess.run(["qemu-img", "convert", "-f", "raw", "-O", kind, image,
+                    path], check=True)
+    out = vm("ls; load greet", boot="bios", image=str(path), nic="none")
+    assert "Hello from C" in out and "Loaded greet.app" in out
+
+
+def test_what_the_makefile_makes(tmp_path):
+    """Each image has a rule, and make help names it."""
+    said = subprocess.run(["make", "-s", "help"], cwd=ROOT, check=True,
+                          capture_output=True, encoding="utf-8").stdout
+    for word in ("image", "iso", "qcow2", "vmdk", "vdi", "usb"):
+        assert f"\n{word} " in said
+        wanted = subprocess.run(["make", "-n", word, "B=/nosuch"], cwd=ROOT,
+                                capture_output=True, encoding="utf-8").stdout
+        assert word in ("usb",) or "/nosuch/ingot." in wanted

@@ -256,3 +256,22 @@ def test_baremetal_entries(machine, tmp_path, options):
     with open(os.path.join(ROOT, "tests/apps/baremetal.asm")) as file:
         steps = file.read().count("\n    attempt ")
     assert out.count("\ndid ") == steps > 30
+
+
+def test_mem(vm):
+    """Both page sizes, and nothing is kept: the second run finds as much."""
+    out = vm("run mem 16 2; run mem 16 2; run mem 8 1", mem=64, nic="none",
+             icount=True)
+    found = results(out)
+    assert [(r["piece"], r["mib"]) for r in found] == [
+        ("4096", "16"), ("2097152", "16")] * 2 + [("4096", "8"),
+                                                  ("2097152", "8")]
+    assert all(float(r["alloc_ns"]) > 0 and float(r["touch_ns"]) > 0
+               for r in found)
+
+
+@pytest.mark.parametrize("words", ["1", "65537", "-2", "16 0", "16 x", "32768"])
+def test_mem_refuses(vm, words):
+    assert "error: mem: " in vm(f"run mem {words}", mem=64, nic="none",
+                                status=1).replace("error: mem.app: '",
+                                                  "error: mem: '")

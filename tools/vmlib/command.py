@@ -19,6 +19,7 @@ DISK_DEVICES = {  # besides ahci: the disk, and before it what it hangs on
     "virtio": ["virtio-blk-pci"],
     "usb": ["qemu-xhci,id=xhci", "usb-storage,bus=xhci.0"],
     "usb-ehci": ["usb-ehci,id=ehci", "usb-storage,bus=ehci.0"],
+    "cd": ["ide-cd"],
     "none": ["qemu-xhci,id=xhci", "usb-storage,bus=xhci.0"],
 }
 VGA_DEVICES = {
@@ -28,6 +29,7 @@ VGA_DEVICES = {
     "bochs": ["-device", "bochs-display,vgamem=64M"],
     "virtio": ["-device", "virtio-vga"],
 }
+FORMATS = (".qcow2", ".vmdk", ".vdi")  # else raw
 # microvm has next to nothing unless asked: our kernel wants ACPI and PCI.
 BOARDS = {
     "q35": "q35",
@@ -129,8 +131,10 @@ def disk(options):
         return []
     snapshot = "off" if options.writable else "on"
     image = options.image.replace(",", ",,")
-    words = ["-drive", f"if=none,id=image,format=raw,snapshot={snapshot},"
-                       f"file={image}"]
+    suffix = os.path.splitext(image)[1]
+    kind_of_file = suffix[1:] if suffix in FORMATS else "raw"
+    words = ["-drive", f"if=none,id=image,format={kind_of_file},"
+                       f"snapshot={snapshot},file={image}"]
     # -kernel takes boot index 0 for itself.
     first = "" if options.boot == "direct" else ",bootindex=0"
     if kind in DISK_DEVICES:

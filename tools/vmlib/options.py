@@ -7,7 +7,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 
 NICS = ("virtio", "virtio-legacy", "e1000", "e1000e", "x540", "none")
-DISKS = ("ahci", "nvme", "virtio", "usb", "usb-ehci", "none")
+DISKS = ("ahci", "nvme", "virtio", "usb", "usb-ehci", "cd",
+         "none")
 MACHINES = ("q35", "pc", "microvm")
 VGAS = ("std", "bochs", "virtio", "none")
 DEFAULT_TIMEOUT = 300
