@@ -88,7 +88,7 @@ struct intel {
     u32 speed;      // Mb/s; 0: no link
     u32 stuck_at;   // where transmit stood at stuck_tsc
     u32 skipped_at; // where the device was past a descriptor at skipped_tsc
-    u64 rx_bad; // damaged frames counted that the device counts too
+    u64 rx_bad;     // damaged frames counted that the device counts too
     u64 checked_tsc, stuck_tsc, skipped_tsc, failed_tsc; // 0: not
     u8 rx_skip;  // pieces of a frame too big are still to come
     u8 busy;     // inside a call; still set when one was never finished

@@ -24,7 +24,7 @@ enum {
     START_SLOW_NS = 1000000000
 }; // SDM 8.4.4.1, generous
 enum { STOP_NS = 2000000 };
-#define STOP_NMI_NS 3000000000ul // a virtual core may wait for a real one
+#define STOP_NMI_NS 3000000000ul    // a virtual core may wait for a real one
 #define STOP_WHOLE_NS 10000000000ul // a call that is not to be stepped
 #define LOW_MEMORY_END 0xA0000ul
 
