@@ -1,9 +1,12 @@
 # test_cores.py - the other cores: found, started, used, and lost without harm.
 # SPDX-License-Identifier: MIT
+import os
 import re
+import subprocess
 
 import pytest
 
+from conftest import ROOT
 from test_faults import CRASHED, DEATHS, SIGNS
 from test_programs import make_image
 
@@ -108,3 +111,44 @@ def test_an_nmi_for_everybody_ends_only_the_program(die):
     die.wait_for("*** die.app: NMI", timeout=20)
     die.wait_prompt()
     assert "workers=2" in die.run("run smp 2")
+
+
+def executed(log, start):
+    """Instructions of core 0 from each time it comes to `start` to the next."""
+    rounds, n = [], None
+    with open(log, encoding="latin-1") as lines:
+        for line in lines:
+            if not line.startswith("Trace 0:"):
+                continue
+            if line.split("/")[1] == start:
+                rounds += [] if n is None else [n]
+                n = 0
+            n = None if n is None else n + 1
+    return rounds
+
+
+def addresses(path):
+    return [line.split() for line in subprocess.run(
+        ["nm", path], capture_output=True, text=True,
+        check=True).stdout.splitlines()]
+
+
+def test_what_four_workers_cost_the_core_that_starts_them(vm, tmp_path):
+    """--icount counts every core; QEMU's trace of single instructions names
+    the core. What runs is traced: the program, and the calls it makes."""
+    calls = ("cpu_start", "cpu_wait", "app_leave_if_stopping",
+             "app_is_to_stop", "hook_let_run", "hook_is_due")
+    ranges = [f"0x{row[0]}+0xff"
+              for row in addresses(os.path.join(ROOT, "build", "ingot.elf"))
+              if row[-1] in calls]
+    start = [row[0] for row in addresses(
+        os.path.join(ROOT, "build", "apps", "smp.app"))
+        if row[-1] == "smp_round"][0]
+    log = tmp_path / "trace"
+    vm("run smp 4", icount=True, cpus=5, nic="none", qemu=[
+        "-singlestep", "-d", "exec,nochain", "-D", str(log), "-dfilter",
+        ",".join(ranges + ["0xffff800000000000+0x2ff"])])
+    rounds = executed(log, start)
+    log.unlink()
+    assert len(rounds) == 999
+    assert 100 < sum(rounds) / len(rounds) <= 600
