@@ -33,7 +33,7 @@ void xhci_port_reset(const struct xhci *hc, u32 port)
 
 void xhci_port_event(struct xhci *hc, u32 port)
 {
-    if (port > 0 && port <= hc->n_ports) {
+    if (port > 0 && port < XHCI_PORTS && port <= hc->n_ports) {
         hc->port_changed[port] = 1;
         hc->any_changed = 1;
     }
