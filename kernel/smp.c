@@ -24,7 +24,7 @@ enum {
     START_SLOW_NS = 1000000000
 }; // SDM 8.4.4.1, generous
 enum { STOP_NS = 2000000 };
-#define STOP_NMI_NS 3000000000ul    // a virtual core may wait for a real one
+#define STOP_ALL_NS 3000000000ul    // a virtual core may wait for a real one
 #define STOP_WHOLE_NS 10000000000ul // a call that is not to be stepped
 #define LOW_MEMORY_END 0xA0000ul
 
@@ -314,15 +314,18 @@ static int smp_is_idle(const struct core *core, u64 ns)
     return 1;
 }
 
+// Told again and again: what comes before the core has begun its function, or
+// in the kernel, does not end it.
 static void smp_stop(struct core *core)
 {
+    struct deadline limit = deadline_ns(STOP_ALL_NS);
     if (!smp_is_busy(core)) {
         return;
     }
     store_release(&core->stop, 1);
-    if (apic_send(core->apic_id, VECTOR_CORE) < 0 ||
-        !smp_is_idle(core, STOP_NS)) {
-        apic_send_nmi(core->apic_id); // it runs with interrupts off
+    (void)apic_send(core->apic_id, VECTOR_CORE);
+    while (!smp_is_idle(core, STOP_NS) && !deadline_passed(&limit)) {
+        apic_send_nmi(core->apic_id); // it may run with interrupts off
     }
 }
 
@@ -334,10 +337,10 @@ void smp_stop_all(void)
             continue;
         }
         smp_stop(core);
-        if (core->used && smp_is_idle(core, STOP_NMI_NS)) {
+        if (core->used && !smp_is_busy(core)) {
             core->used = cpu_start(i, smp_restore, core) < 0;
         }
-        core->lost = !smp_is_idle(core, STOP_NMI_NS);
+        core->lost = !smp_is_idle(core, STOP_ALL_NS);
         if (core->lost) {
             log_error("core %u does not stop: not used again", i);
         }
