@@ -346,7 +346,10 @@ int app_stop_step(struct registers *regs)
         return hook_step(regs) || app_end_step(regs);
     }
     if (fault_in_kernel(regs->rip)) {
-        regs->rflags |= core->whole ? 0 : FLAG_TRAP;
+        // An NMI may find a handler at work, whose stack a step would use
+        // again; what that one returns to is looked at when it does.
+        int steps = !core->whole && !core_is_interrupt_stack(regs->rsp);
+        regs->rflags |= steps ? FLAG_TRAP : 0;
         return 1;
     }
     if (core->index == 0) {

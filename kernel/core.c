@@ -50,6 +50,13 @@ static int core_map_stack(u32 index, enum core_stack stack)
                       MEMORY_KERNEL);
 }
 
+int core_is_interrupt_stack(u64 rsp)
+{
+    u64 at = rsp - 1 - STACK_REGION;
+    return at < (u64)CORES * CORE_SPACING &&
+           at % CORE_SPACING / STACK_SPACING < IST_STACKS;
+}
+
 int core_is_stack_guard(u64 address)
 {
     struct mem_page page;

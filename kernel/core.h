@@ -74,6 +74,8 @@ void core_restore(struct core *core);
 void core_find_self(const void *on_stack);
 struct core *core_get(u32 index); // null: not made
 u64 core_stack_top(u32 index, enum core_stack stack);
+// 1 when a stack pointer is on one of the interrupt stacks of a core.
+int core_is_interrupt_stack(u64 rsp);
 // 1 when address lies below a stack of a core, where nothing is mapped.
 int core_is_stack_guard(u64 address);
 
