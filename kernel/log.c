@@ -37,6 +37,9 @@ void log_line(enum log_level level, const char *tag, const char *text, ...)
     len = len > LINE_CAP - 2 ? LINE_CAP - 2 : len;
     line[len++] = '\n';
     int taken = lock_take(&lock);
+    if (level <= LOG_WARN) {
+        log_put('!'); // kept only: diag and people look for it
+    }
     for (u64 i = 0; i < len; i++) {
         log_put(line[i]);
     }

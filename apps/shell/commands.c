@@ -46,6 +46,8 @@ const struct command shell_commands[] = {
     {"dump", "ADDRESS [LENGTH]", "show memory, 128 bytes unless told", "",
      1, 2, OFFER_NOTHING, command_dump},
     {"log", "", "the kernel's log", "", 0, 0, OFFER_NOTHING, command_log},
+    {"diag", "", "what a bug report needs, on one screen", "",
+     0, 0, OFFER_NOTHING, command_diag},
     {"reboot", "", "reset the machine", "",
      0, 0, OFFER_NOTHING, command_reboot},
     {"shutdown", "", "power the machine off", "",

@@ -76,3 +76,4 @@ int command_mem(int argc, char **argv);
 int command_peek(int argc, char **argv);
 int command_poke(int argc, char **argv);
 int command_dump(int argc, char **argv);
+int command_diag(int argc, char **argv);
