@@ -13,6 +13,7 @@ static struct ingot table;
 #include "../../apps/lib/args.c"
 #include "../../apps/lib/bmfs.c"
 #include "../../apps/shell/autostart.c"
+#include "../../apps/shell/cmd_diag.c"
 #include "../../apps/shell/cmd_devices.c"
 #include "../../apps/shell/cmd_files.c"
 #include "../../apps/shell/cmd_memory.c"
