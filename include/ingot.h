@@ -242,7 +242,7 @@ struct sys_info {
     CALL(disk, i64, disk_read, (u32 disk, u64 block, u64 n, void *buf), \
         "Read n blocks of 4096 bytes straight into buf (4-byte aligned). Returns n. E_ARG: n is 0 or buf is not aligned. E_NODEV; E_RANGE: past the end of the disk; E_FAULT: buf is not writable memory; E_IO, E_TIMEOUT: see disk_info's error_block, buf may be partly written.") \
     CALL(disk, i64, disk_write, (u32 disk, u64 block, u64 n, const void *buf), \
-        "Write n blocks of 4096 bytes from buf and flush the device's cache. Errors as disk_read.") \
+        "Write n blocks of 4096 bytes from buf and flush the device's cache. Errors as disk_read; E_UNSUPPORTED: it is write-protected.") \
     CALL(disk, int, disk_info, (u32 disk, struct disk_info *info), \
         "Describe a disk. Disks are numbered from 0. E_NODEV: no such disk.") \
     CALL(memory, int, mem_alloc, (u64 bytes, u32 flags, void **memory), \
