@@ -8,6 +8,7 @@
 #include "input.h"
 #include "nic.h"
 #include "power.h"
+#include "screen.h"
 #include "time.h"
 
 enum { // RCX; the names are in include/ingot.inc
@@ -16,8 +17,11 @@ enum { // RCX; the names are in include/ingot.inc
     BM_SMP_ID = 0x10,
     BM_SMP_NUMCORES = 0x11,
     BM_TSC = 0x1F,
-    BM_SCREEN_FIRST = 0x20,
-    BM_SCREEN_LAST = 0x24,
+    BM_SCREEN_LFB = 0x20, // the frame buffer's address
+    BM_SCREEN_X,
+    BM_SCREEN_Y,
+    BM_SCREEN_PPSL, // pixels from one row to the next
+    BM_SCREEN_BPP,
     BM_MAC_GET = 0x30,
     BM_BUS_READ = 0x50,
     BM_BUS_WRITE = 0x51,
@@ -134,10 +138,32 @@ static void baremetal_act(u64 function, u64 a, u64 d)
     }
 }
 
+// All 0 without a screen. Who asks for the address is going to draw.
+static u64 baremetal_screen(u64 function)
+{
+    struct screen_info screen;
+    if (screen_info(&screen) < 0) {
+        return 0;
+    }
+    switch (function) {
+    case BM_SCREEN_LFB:
+        (void)screen_claim(1);
+        return (u64)screen.pixels;
+    case BM_SCREEN_X:
+        return screen.width;
+    case BM_SCREEN_Y:
+        return screen.height;
+    case BM_SCREEN_PPSL:
+        return screen.pitch / (screen.bits / 8);
+    default:
+        return screen.bits;
+    }
+}
+
 u64 baremetal_system(u64 function, u64 a, u64 d)
 {
-    if (function >= BM_SCREEN_FIRST && function <= BM_SCREEN_LAST) {
-        return 0; // there is no frame buffer for programs
+    if (function >= BM_SCREEN_LFB && function <= BM_SCREEN_BPP) {
+        return baremetal_screen(function);
     }
     switch (function) {
     case BM_TIMECOUNTER:

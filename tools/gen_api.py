@@ -40,11 +40,12 @@ BAREMETAL_CODES = [
     ("SMP_ID", 0x10, "APIC id of this core"),
     ("SMP_NUMCORES", 0x11, "cores started"),
     ("TSC", 0x1F, "time stamp counter"),
-    ("SCREEN_LFB_GET", 0x20, "0: no frame buffer for programs"),
-    ("SCREEN_X_GET", 0x21, "0"),
-    ("SCREEN_Y_GET", 0x22, "0"),
-    ("SCREEN_PPSL_GET", 0x23, "0"),
-    ("SCREEN_BPP_GET", 0x24, "0"),
+    ("SCREEN_LFB_GET", 0x20, "address of the frame buffer, 0: there is none; "
+                             "console text stays off it from then on"),
+    ("SCREEN_X_GET", 0x21, "its width in pixels"),
+    ("SCREEN_Y_GET", 0x22, "its height"),
+    ("SCREEN_PPSL_GET", 0x23, "pixels from one row to the next"),
+    ("SCREEN_BPP_GET", 0x24, "bits of a pixel: 24 or 32"),
     ("MAC_GET", 0x30, "MAC of interface RDX in bits 0 to 47, first byte on "
                       "top; 0 when there is none"),
     ("BUS_READ", 0x50, "PCI register RDX: bus in bits 24-31, device 19-23, "

@@ -124,7 +124,7 @@ void draw_line(const struct draw *draw, const struct draw_box *box, u32 colour)
     i64 width = draw_size(box->width), height = draw_size(box->height);
     i64 steps = (width > height ? width : height) - 1;
     i64 dx = width > 0 ? width - 1 : 0, dy = height > 0 ? height - 1 : 0;
-    i64 x = 0, y = 0, across = steps / 2, down = steps / 2;
+    i64 x = 0, y = 0, across = steps / 2, down = across;
     for (i64 i = 0; i <= steps; i++) {
         draw_pixel(draw, box->x + (i32)(box->width < 0 ? -x : x),
                    box->y + (i32)(box->height < 0 ? -y : y), colour);

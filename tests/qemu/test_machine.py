@@ -92,7 +92,7 @@ def test_no_clock_at_all(machine):
     assert "Iterations" in m.run("run cpuid 1000")
 
 
-# ---- screens we do not use yet ----
+# ---- screens: test_screen.py reads them ----
 @pytest.mark.parametrize("boot,screen", [
     ("bios", ""), ("bios", "-vga std"), ("bios", "-device virtio-vga"),
     ("uefi", "-vga std"), ("uefi", "-device bochs-display")])
