@@ -91,15 +91,17 @@ static int mem_measure(u64 mib, u64 rounds, u64 piece, u32 flags)
         return 1;
     }
     u64 n = mib * rounds;
+    u64 alloc = hundredths(mem.alloc.ns, n);
+    u64 touch = hundredths(mem.touch.ns, n);
+    u64 give = hundredths(mem.free.ns, n);
     print("Pieces of %lu KiB, ns for each MiB: allocate %lu, touch %lu, "
           "free %lu\n",
-          piece / 1024, mem.alloc.ns / n, mem.touch.ns / n, mem.free.ns / n);
+          piece / 1024, alloc / 100, touch / 100, give / 100);
     result("mem",
            "piece=%lu mib=%lu rounds=%lu alloc_ns=" FIXED " touch_ns=" FIXED
            " free_ns=" FIXED,
-           piece, mib, rounds, FIXED_ARGS(hundredths(mem.alloc.ns, n)),
-           FIXED_ARGS(hundredths(mem.touch.ns, n)),
-           FIXED_ARGS(hundredths(mem.free.ns, n)));
+           piece, mib, rounds, FIXED_ARGS(alloc), FIXED_ARGS(touch),
+           FIXED_ARGS(give));
     return 0;
 }
 
