@@ -6,7 +6,7 @@
 // vector register, MXCSR and the direction flag different.
 #include "../../apps/lib/print.h"
 
-enum { N = 64, ROUNDS = 200 };
+enum { N = 56, ROUNDS = 200 };
 #define MS 1000000ul
 
 static volatile u32 hooks;
