@@ -74,6 +74,7 @@ GROUPS = {
     "memory": "Memory",
     "time": "Time",
     "cpu": "Processor",
+    "hook": "Hooks",
     "screen": "Screen",
     "pci": "PCI",
     "app": "Programs",
@@ -142,9 +143,9 @@ def find_structs(text):
 
 
 def find_enums(text):
-    """Names of the constants in the unnamed enums, in order."""
+    """Names of the constants in the enums, in order: all but the errors'."""
     names = []
-    for body in re.findall(r"^enum \{(.*?)\};", strip_comments(text),
+    for body in re.findall(r"^enum (?:net_setting )?\{(.*?)\};", strip_comments(text),
                            re.M | re.S):
         names += [part.split("=")[0].strip() for part in body.split(",")
                   if part.strip()]
@@ -186,7 +187,8 @@ class Api:
         self.members = [(*member, next(values)) for member in members]
         self.sizes = {name: next(values) for name, _, _ in self.structs}
         self.constants = [(name, next(values)) for name in enums]
-        self.fixed = {name: next(values) for name in FIXED}
+        # Addresses: 64 bits without a sign, as NASM's equates are.
+        self.fixed = {name: next(values) & (1 << 64) - 1 for name in FIXED}
 
 
 def inc_text(api):
@@ -200,8 +202,7 @@ def inc_text(api):
            ";     call [abs INGOT_NET_RX]",
            "%ifndef INGOT_INC", "%define INGOT_INC", ""]
     for name, value in api.fixed.items():
-        # NASM's equates are 64 bits wide, like the addresses.
-        out.append(f"{name:<24} equ 0x{value & (1 << 64) - 1:X}")
+        out.append(f"{name:<24} equ 0x{value:X}")
     out += ["", "; The calls: addresses of table entries."]
     for _, result, name, parameters, _, address in api.calls:
         equate = f"INGOT_{name.upper()}"

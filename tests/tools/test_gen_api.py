@@ -45,6 +45,16 @@ def test_files_are_current():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_what_programs_name_is_there():
+    """Settings for net_set in NASM, addresses without a sign."""
+    names = equates(os.path.join(ROOT, "include", "ingot.inc"))
+    assert names["NET_PROMISCUOUS"] == 0 and names["NET_FRAME_LIMIT"] == 4
+    with open(os.path.join(ROOT, "docs", "api.md"), encoding="utf-8") as file:
+        text = file.read()
+    assert "| `NET_RX_RING` | 2 |" in text
+    assert "at 0xFFFF800000000000 and" in text and "0x-" not in text
+
+
 @pytest.mark.parametrize("cc", ["gcc", "clang"])
 def test_compilers_agree(tree, cc):
     if not shutil.which(cc):
