@@ -234,7 +234,7 @@ struct sys_info {
     CALL(net, int, net_tx, (u32 nic, const void *data, u64 len), \
         "Queue one frame (14 to max_frame bytes, without FCS); shorter than 60 is padded with zeros. The frame is copied: data is the caller's again on return. Returns 1. E_NODEV, E_SIZE, E_LINK, E_GONE; E_AGAIN: the ring is full.") \
     CALL(net, int, net_tx_burst, (u32 nic, const struct net_frame *frames, u32 n), \
-        "Queue up to n frames as net_tx does, telling the device once. Returns how many were queued, in order; an error only when the first was refused.") \
+        "Queue up to n frames as net_tx does, telling the device once. Returns how many were queued, in order; an error only when the first was refused: errors as net_tx.") \
     CALL(net, const struct net_poll *, net_poll, (u32 nic), \
         "The NIC's poll word, kept current by the driver: the ring is empty exactly while (*word & mask) == idle. Null: no such NIC.") \
     CALL(net, int, net_info, (u32 nic, struct net_info *info), \

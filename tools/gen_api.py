@@ -277,6 +277,15 @@ def doc_table(api):
     return "\n".join(out) + "\n"
 
 
+def errors_of(api, name):
+    """The errors a call's text names, and those of "Errors as OTHER"."""
+    text = next(call[4] for call in api.calls if call[2] == name)
+    errors = re.findall(r"\bE_[A-Z]+\b", text)
+    for other in re.findall(r"\b[Ee]rrors as (\w+)", text):
+        errors += errors_of(api, other)
+    return list(dict.fromkeys(errors))
+
+
 def doc_groups(api):
     order = list(dict.fromkeys(call[0] for call in api.calls))
     table = api.fixed["INGOT_TABLE"]
@@ -286,7 +295,7 @@ def doc_groups(api):
         for owner, result, name, parameters, text, address in api.calls:
             if owner != group:
                 continue
-            errors = list(dict.fromkeys(re.findall(r"\bE_[A-Z]+\b", text)))
+            errors = errors_of(api, name)
             out += [f"### {name}", "", "```c",
                     f"{prototype(result, name, parameters)};", "```", "", text,
                     "", f"Entry 0x{address:X} (table + {address - table}). "

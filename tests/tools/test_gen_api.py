@@ -55,6 +55,12 @@ def test_what_programs_name_is_there():
     assert "at 0xFFFF800000000000 and" in text and "0x-" not in text
 
 
+def test_errors_as_another_call():
+    with open(os.path.join(ROOT, "docs", "api.md"), encoding="utf-8") as file:
+        write = file.read().split("### pci_write")[1].split("###")[0]
+    assert "Errors: `E_RANGE`, `E_ARG`." in write
+
+
 @pytest.mark.parametrize("cc", ["gcc", "clang"])
 def test_compilers_agree(tree, cc):
     if not shutil.which(cc):
