@@ -323,3 +323,11 @@ def test_screenshot(vm, tmp_path):
     seen = screen.read(Picture(640, 480, rows))
     assert seen.lines[-1] == "ingot>"
     assert seen.lines[-2] == "Hello from C on Ingot!" and "Hello" in out
+
+
+def test_screenshot_of_a_program_that_draws(vm, tmp_path):
+    """Text is back when a program ends: the time limit catches it at work."""
+    path = tmp_path / "shot.png"
+    vm("run life", boot="bios", nic="none", screenshot=path, timeout=6,
+       status=124)
+    assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"

@@ -44,6 +44,8 @@ def test_shutdown_is_a_command(vm):
 @pytest.mark.parametrize("words,said", [
     (["--disk", "floppy"], "floppy"),
     (["--screenshot", "x.png", "--vga", "none"], "--vga"),
+    (["--screenshot", "x.png"], "--boot bios"),
+    (["--", "-serial", "none"], "-serial"),
     (["--video", "800x600"], "--video"),
     (["--image", "/nosuch.img"], "make image"),
     (["--kernel", "/nosuch.elf"], "make"),

@@ -147,9 +147,19 @@ class Session:
                 say(f"the machine is off, not run: {commands[index + 1]}")
                 self.failed = True
             return
+        self.screenshot()
+        self.power_off()
+
+    def screenshot(self):
         if self.machine.options.screenshot:
             self.machine.screenshot(self.machine.options.screenshot)
-        self.power_off()
+
+    def screenshot_anyway(self):
+        """Of a machine that may be past answering."""
+        try:
+            self.screenshot()
+        except (VmFailure, VmError, OSError) as error:
+            say(f"no screenshot: {error}")
 
     def explain(self, failure):
         """The rest of the console, then why in one line."""
@@ -158,6 +168,7 @@ class Session:
             print(self.machine.terminal.current, flush=True)
         if isinstance(failure, VmTimeout):
             say(f"timed out after {self.limit:g} s, {self.at}")
+            self.screenshot_anyway()
             return TIMED_OUT
         say(f"{failure.short} {self.at}")
         if self.machine.complaint():

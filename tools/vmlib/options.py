@@ -96,7 +96,8 @@ def make_parser():
     add("--video", metavar="WxHxBITS",
         help="the mode GRUB is to set, as 1920x1080x32 ")
     add("--screenshot", metavar="FILE.png",
-        help="what the display shows after the last command of --run")
+        help="what the display shows after the last command of --run, or "
+        "when --timeout ends it: so a program that draws is seen")
     add("--gdb", action="store_true", help="wait for gdb on port 1234")
     add("--net-udp", type=ports, action="append", default=[],
         metavar="LOCAL:PEER", help="a datagram is a frame: QEMU listens on "
@@ -138,6 +139,12 @@ def check(options):
         need_file(options.image, "image", "make image")
     if options.screenshot and (options.run is None or options.vga == "none"):
         raise VmError("--screenshot needs --run and a display (--vga)")
+    if options.screenshot and options.boot == "direct":
+        raise VmError("--screenshot is of what GRUB hands over: "
+                      "use --boot bios or uefi")
+    if options.run is not None and "-serial" in options.qemu:
+        raise VmError("--run types on the serial port: it cannot go with "
+                      "-serial")
     if options.video and options.boot == "direct":
         raise VmError("--video is for GRUB: use --boot bios or uefi")
     if options.icount and options.accel == "kvm":
