@@ -35,7 +35,9 @@ int main(int argc, char **argv)
     }
     int error = os->cpu_start(1, answer, 0);
     if (error < 0) {
-        print("error: handoff: core 1: %s\n", os->sys_error(error));
+        print("error: handoff: core 1: %s\n", error == E_RANGE
+                                                  ? "there is one core only"
+                                                  : os->sys_error(error));
         return 1;
     }
     struct bench start = bench_start();

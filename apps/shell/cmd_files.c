@@ -170,7 +170,9 @@ static int load(enum file_place place, int argc, char **argv)
     }
     error = load_file(&file);
     if (error >= 0) {
-        print("Loaded %s, %lu bytes.\n", loaded.name, loaded.bytes);
+        print("Loaded %s, %lu bytes.\n",
+              loaded.name[0] ? loaded.name : "a file without a name",
+              loaded.bytes);
     }
     return error;
 }

@@ -38,8 +38,9 @@ def test_under_firmware(vm, boot):
 
 
 def test_one_core_says_so(vm):
-    out = vm("run smp", cpus=1, status=1)
-    assert "error: smp: not that many other cores" in out
+    out = vm("run smp; run handoff", cpus=1, status=1)
+    assert "error: smp: not that many other cores: there are 0" in out
+    assert "error: handoff: core 1: there is one core only" in out
 
 
 @pytest.fixture
