@@ -153,3 +153,23 @@ def test_what_four_workers_cost_the_core_that_starts_them(vm, tmp_path):
     log.unlink()
     assert len(rounds) == 999
     assert 100 < sum(rounds) / len(rounds) <= 600
+
+def spent(log, core, low, high):
+    """Instructions of one core at the addresses low..high - 1."""
+    with open(log, encoding="latin-1") as lines:
+        return sum(low <= int(line.split("/")[1], 16) < high for line in lines
+                   if line.startswith(f"Trace {core}:"))
+
+
+def test_what_a_handoff_costs_each_side(vm, tmp_path):
+    at = {row[-1]: int(row[0], 16) for row in addresses(
+        os.path.join(ROOT, "build", "apps", "handoff.app"))}
+    low, high = at["answer"], at["args_digit"]  # both loops, and main()
+    log = tmp_path / "trace"
+    out = vm("run handoff 500", icount=True, cpus=2, nic="none", qemu=[
+        "-singlestep", "-d", "exec,nochain", "-D", str(log), "-dfilter",
+        f"0x{low:x}+0x{high - low - 1:x}"])
+    sides = [spent(log, core, low, high) / 500 for core in (0, 1)]
+    log.unlink()
+    assert "RESULT bench=handoff" in out
+    assert all(4 < side <= 100 for side in sides)
