@@ -61,6 +61,9 @@ static void match_name(struct matches *matches, const char *name)
     while (same < matches->common && name[same] == matches->name[same]) {
         same++;
     }
+    while ((name[same] & 0xC0) == 0x80 && same > 0) {
+        same--; // not in the middle of a character
+    }
     matches->common = same;
 }
 

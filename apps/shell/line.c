@@ -3,7 +3,8 @@
 //
 // The terminal's width is unknown and it may be a log file: the cursor moves
 // left by backspaces, right by writing what is there, and nothing else is sent
-// but the text itself.
+// but the text itself. A character beyond ASCII is several bytes and one
+// column.
 #include "line.h"
 #include "../../lib/string.h"
 
@@ -45,17 +46,31 @@ static void emit_repeated(const struct line *line, char byte, u32 n)
     }
 }
 
+static int continues(char byte) // a character, and does not begin one
+{
+    return ((u8)byte & 0xC0) == 0x80;
+}
+
+static u32 columns_between(const struct line *line, u32 from, u32 to)
+{
+    u32 n = 0;
+    for (; from < to; from++) {
+        n += !continues(line->text[from]);
+    }
+    return n;
+}
+
 static void line_move(struct line *line, u32 to)
 {
     if (to < line->cursor) {
-        emit_repeated(line, '\b', line->cursor - to);
+        emit_repeated(line, '\b', columns_between(line, to, line->cursor));
     } else if (to > line->cursor) {
         line->emit(line->text + line->cursor, to - line->cursor);
     }
     line->cursor = to;
 }
 
-// The text from the cursor on has changed and is `shorter` bytes shorter.
+// The text from the cursor on has changed and is `shorter` columns shorter.
 static void line_show_rest(const struct line *line, u32 shorter)
 {
     u32 rest = line->len - line->cursor;
@@ -63,18 +78,20 @@ static void line_show_rest(const struct line *line, u32 shorter)
         line->emit(line->text + line->cursor, rest);
     }
     emit_repeated(line, ' ', shorter);
-    emit_repeated(line, '\b', rest + shorter);
+    emit_repeated(line, '\b',
+                  columns_between(line, line->cursor, line->len) + shorter);
 }
 
-static void line_delete(struct line *line, u32 from, u32 to)
+void line_delete(struct line *line, u32 from, u32 to)
 {
     if (from >= to) {
         return;
     }
     line_move(line, from);
+    u32 shorter = columns_between(line, from, to);
     memmove(line->text + from, line->text + to, line->len - to);
     line->len -= to - from;
-    line_show_rest(line, to - from);
+    line_show_rest(line, shorter);
 }
 
 void line_insert(struct line *line, const char *text, u64 len)
@@ -95,7 +112,7 @@ void line_redraw(const struct line *line)
 {
     emit_text(line, line->prompt);
     line->emit(line->text, line->len);
-    emit_repeated(line, '\b', line->len - line->cursor);
+    emit_repeated(line, '\b', columns_between(line, line->cursor, line->len));
 }
 
 void line_begin(struct line *line, const char *prompt)
@@ -104,78 +121,32 @@ void line_begin(struct line *line, const char *prompt)
     line->len = line->cursor = line->browsing = 0;
     line->too_long = line->after_tab = 0;
     line->state = PLAIN;
+    line->utf8.left = line->n_letter = 0;
     emit_text(line, prompt);
 }
 
-void line_remember(struct line *line)
+// Where the character after the cursor, and the one before it, has its far end.
+static u32 line_after(const struct line *line)
 {
-    const char *latest =
-        line->history[(line->n_history + LINE_HISTORY - 1) % LINE_HISTORY];
-    if (line->len == 0 ||
-        (line->n_history > 0 && strcmp(latest, line->text) == 0)) {
-        return;
+    u32 at = line->cursor + (line->cursor < line->len);
+    while (at < line->len && continues(line->text[at])) {
+        at++;
     }
-    string_copy(line->history[line->n_history % LINE_HISTORY], line->text,
-                LINE_CAP + 1);
-    line->n_history++;
+    return at;
 }
 
-// Show the n-th latest line, or the line itself for 0.
-static void line_browse(struct line *line, u32 n)
+static u32 line_before(const struct line *line)
 {
-    u32 kept = line->n_history < LINE_HISTORY ? line->n_history : LINE_HISTORY;
-    if (n > kept) {
-        return;
+    u32 at = line->cursor - (line->cursor > 0);
+    while (at > 0 && continues(line->text[at])) {
+        at--;
     }
-    if (line->browsing == 0) {
-        line->text[line->len] = 0;
-        string_copy(line->draft, line->text, sizeof(line->draft));
-    }
-    const char *text =
-        n ? line->history[(line->n_history - n) % LINE_HISTORY] : line->draft;
-    line->browsing = n;
-    line_delete(line, 0, line->len);
-    line_insert(line, text, strlen(text));
-}
-
-static void line_up(struct line *line)
-{
-    line_browse(line, line->browsing + 1);
-}
-
-static void line_down(struct line *line)
-{
-    if (line->browsing > 0) {
-        line_browse(line, line->browsing - 1);
-    }
-}
-
-static void line_right(struct line *line)
-{
-    if (line->cursor < line->len) {
-        line_move(line, line->cursor + 1);
-    }
-}
-
-static void line_left(struct line *line)
-{
-    if (line->cursor > 0) {
-        line_move(line, line->cursor - 1);
-    }
+    return at;
 }
 
 static void line_delete_here(struct line *line)
 {
-    if (line->cursor < line->len) {
-        line_delete(line, line->cursor, line->cursor + 1);
-    }
-}
-
-static void line_backspace(struct line *line)
-{
-    if (line->cursor > 0) {
-        line_delete(line, line->cursor - 1, line->cursor);
-    }
+    line_delete(line, line->cursor, line_after(line));
 }
 
 // The numbered keys: ESC [ n ~.
@@ -201,10 +172,10 @@ static void line_final(struct line *line, u8 byte)
         line_down(line);
         break;
     case 'C':
-        line_right(line);
+        line_move(line, line_after(line));
         break;
     case 'D':
-        line_left(line);
+        line_move(line, line_before(line));
         break;
     case 'H':
         line_move(line, 0);
@@ -321,7 +292,7 @@ static void line_edit(struct line *line, u8 byte)
         break;
     case BACKSPACE:
     case DELETE:
-        line_backspace(line);
+        line_delete(line, line_before(line), line->cursor);
         break;
     default:
         break;
@@ -350,8 +321,30 @@ static void line_give_up(struct line *line, u8 byte)
     }
 }
 
+// A byte beyond ASCII is held until its character is whole. What is none, and
+// the control codes above 7Fh, are not text.
+static void line_letter(struct line *line, u8 byte)
+{
+    u32 code = utf8_feed(&line->utf8, byte);
+    if (code == UTF8_CUT) {
+        line->n_letter = 0;
+        code = utf8_feed(&line->utf8, byte);
+    }
+    line->letter[line->n_letter++] = (char)byte;
+    if (code == UTF8_MORE) {
+        return;
+    }
+    if (code != UTF8_BAD && code >= 0xA0) {
+        line_insert(line, line->letter, line->n_letter);
+    }
+    line->n_letter = 0;
+}
+
 enum line_event line_feed(struct line *line, u8 byte)
 {
+    if (byte <= DELETE) {
+        line->utf8.left = line->n_letter = 0;
+    }
     int lf_of_cr = line->after_cr && byte == LF;
     line->after_cr = byte == CR;
     if (lf_of_cr || (line->state != PLAIN && line_feed_sequence(line, byte))) {
@@ -373,6 +366,8 @@ enum line_event line_feed(struct line *line, u8 byte)
     } else if (byte >= ' ' && byte < DELETE) {
         char text = (char)byte;
         line_insert(line, &text, 1);
+    } else if (byte > DELETE) {
+        line_letter(line, byte);
     } else {
         line_edit(line, byte);
     }

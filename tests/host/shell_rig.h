@@ -9,6 +9,7 @@ static struct ingot table;
 #define os (&table)
 #include "../../lib/format.c"
 #include "../../lib/string_copy.c"
+#include "../../lib/utf8.c"
 #include "../../apps/lib/print.c"
 #include "../../apps/lib/args.c"
 #include "../../apps/lib/bmfs.c"
@@ -24,6 +25,7 @@ static struct ingot table;
 #include "../../apps/shell/errors.c"
 #include "../../apps/shell/files.c"
 #include "../../apps/shell/line.c"
+#include "../../apps/shell/line_history.c"
 #include "../../apps/shell/pager.c"
 #include "../../apps/shell/parse.c"
 #define main shell_main

@@ -129,14 +129,21 @@ def test_an_idle_keyboard_interrupts_nothing(machine, kind):
 
 
 def test_layouts(machine):
-    """Seen as the error line's word; what is no ASCII the editor leaves out."""
+    """Letters beyond ASCII too, which the arrows and Backspace take whole."""
     m = machine(nic="none", machine=BARE, qemu=USB, append="keyboard=de")
     m.type_keys("yz-")
     m.press("alt_r", "q")
     m.press("alt_r", "7")
     m.press("shift", "7")
     m.press("less")
-    shown(m, "zy@{/<")
+    m.press("bracket_left")
+    m.press("alt_r", "e")
+    m.press("minus")
+    shown(m, "zyß@{/<ü€ß")
+    m.press("left")
+    m.press("backspace")
+    m.press("shift", "semicolon")
+    shown(m, "zyß@{/<üÖß")
     m = machine(nic="none", machine="pc", append="keyboard=fr")
     m.type_keys("qwm1")
     m.press("shift", "1")

@@ -1,6 +1,7 @@
 # machine.py - one running QEMU: its serial console, its NICs' wires, its QMP.
 # SPDX-License-Identifier: MIT
 import atexit
+import codecs
 import ctypes
 import json
 import os
@@ -143,6 +144,7 @@ class Machine(Desk):
 
     def reader(self):
         """Runs beside: moves serial output into the terminal."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
         while True:
             self.reading.wait()
             try:
@@ -151,7 +153,7 @@ class Machine(Desk):
                 data = b""
             with self.changed:
                 self.raw += data
-                self.terminal.feed(data.decode("utf-8", "replace"))
+                self.terminal.feed(decoder.decode(data))
                 self.ended = not data
                 self.changed.notify_all()
             if not data:
