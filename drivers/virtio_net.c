@@ -334,10 +334,9 @@ static int virtio_net_notify(struct nic *nic, enum nic_notify what)
     int mask = what == NIC_NOTIFY_OFF || what == NIC_NOTIFY_MASK;
     if (what == NIC_NOTIFY_ON || what == NIC_NOTIFY_OFF) {
         int result = virtio_queue_set_vector(&net->virtio, &net->rx, vector);
-        if (result < 0) {
-            net->rx.vector = VIRTIO_NO_VECTOR;
-            return result;
-        }
+        net->rx.vector = result < 0 ? (u16)VIRTIO_NO_VECTOR : vector;
+        net->home[VIRTIO_NET_RX].queue.vector = net->rx.vector;
+        TRY(result);
     }
     store_release(&net->rx.avail->flags, mask ? AVAIL_NO_INTERRUPT : 0);
     fence(); // the device is on the other side

@@ -159,6 +159,7 @@ void virtio_net_use(struct virtio_net *net, const struct virtio_net_side *sides,
 {
     memcpy(net->now, sides, sizeof(net->now));
     net->rx = sides[VIRTIO_NET_RX].queue;
+    net->rx.vector = net->home[VIRTIO_NET_RX].queue.vector; // of a hook
     net->rx_buffers = sides[VIRTIO_NET_RX].buffers;
     net->rx_frames = net->rx_buffers + FRAME_OFFSET;
     net->n_rx = sides[VIRTIO_NET_RX].n;
@@ -206,6 +207,7 @@ static void virtio_net_set_limits(struct virtio_net *net)
     nic->setting[NET_RX_RING] = net->n_rx;
     nic->setting[NET_TX_RING] = net->n_tx;
     nic->setting[NET_FRAME_LIMIT] = nic->max_frame;
+    nic->least[NET_PROMISCUOUS] = net->command == 0; // nobody to tell
     nic->least[NET_RX_RING] = VIRTIO_NET_LEAST_RX;
     nic->least[NET_TX_RING] = VIRTIO_NET_LEAST_TX;
     nic->most[NET_RX_RING] = virtio_net_least(net->rx.most, VIRTIO_NET_LARGEST);

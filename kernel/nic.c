@@ -36,7 +36,8 @@ void nic_set_never_idle(const struct nic *nic)
 int nic_add(struct nic *nic)
 {
     if (nic_table.n == NET_MAX_NICS) {
-        return E_NOMEM;
+        log_warn("more than %u NICs", NET_MAX_NICS);
+        return E_UNSUPPORTED;
     }
     nic->index = nic_table.n;
     memcpy(nic->first, nic->setting, sizeof(nic->first));

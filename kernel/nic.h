@@ -66,7 +66,7 @@ static inline int nic_takes(const struct nic *nic, u32 len)
 }
 
 // Give the kernel a NIC. Its index follows PCI order: drivers are probed in
-// that order. E_NOMEM when NET_MAX_NICS exist.
+// that order. E_UNSUPPORTED when NET_MAX_NICS exist.
 int must_check nic_add(struct nic *nic);
 struct nic *nic_get(u32 index); // null: none
 u32 nic_count(void);

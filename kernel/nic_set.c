@@ -16,7 +16,10 @@ static int nic_set_check(const struct nic *nic, u32 setting, u64 value)
     switch (setting) {
     case NET_PROMISCUOUS:
     case NET_MULTICAST:
-        return value > 1 ? E_ARG : 0;
+        if (value > 1) {
+            return E_ARG;
+        }
+        return value < nic->least[setting] ? E_UNSUPPORTED : 0;
     case NET_RX_RING:
     case NET_TX_RING:
         if (value < NIC_LEAST_RING || value > NIC_MOST_RING ||

@@ -103,6 +103,25 @@ static void net_late(void)
     wait_key();
 }
 
+// Each setting resets the device, which goes on calling.
+static void net_set(void)
+{
+    static const struct {
+        u32 setting;
+        u64 value;
+    } changes[] = {{NET_RX_RING, 64},
+                   {NET_TX_RING, 16},
+                   {NET_FRAME_LIMIT, NET_MAX_JUMBO},
+                   {NET_PROMISCUOUS, 0},
+                   {NET_RX_RING, 256},
+                   {NET_FRAME_LIMIT, 1514}};
+    (void)start_net();
+    for (u32 i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        check(os->net_set(0, changes[i].setting, changes[i].value) == 0, "set");
+        wait_key();
+    }
+}
+
 static void net_refused(void)
 {
     check(os->hook_net(0, echo, 0) == E_UNSUPPORTED, "not supported");
@@ -112,11 +131,9 @@ static const struct {
     const char *name;
     void (*run)(void);
 } tests[] = {
-    {"net", net},
-    {"net-busy", net_busy},
-    {"net-idle", net_idle},
-    {"net-late", net_late},
-    {"net-refused", net_refused},
+    {"net", net},           {"net-busy", net_busy},
+    {"net-idle", net_idle}, {"net-late", net_late},
+    {"net-set", net_set},   {"net-refused", net_refused},
 };
 
 int main(int argc, char **argv)

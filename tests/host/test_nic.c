@@ -173,7 +173,7 @@ static void sixteen_and_no_more(void)
 {
     add(NET_MAX_NICS - 1);
     CHECK_EQ(nic_count(), NET_MAX_NICS);
-    CHECK_EQ(nic_add(&nics[NET_MAX_NICS]), E_NOMEM);
+    CHECK_EQ(nic_add(&nics[NET_MAX_NICS]), E_UNSUPPORTED);
     CHECK_EQ(nics[15].index, 15);
     struct net_frame frame;
     word = 0;

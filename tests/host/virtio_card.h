@@ -2,7 +2,7 @@
 // virtio_rig.h.
 // SPDX-License-Identifier: MIT
 #pragma once
-enum { CARD_PORT = 0xC000, CARD_PORTS = 32, CARD_QUEUES = 2 };
+enum { CARD_PORT = 0xC000, CARD_PORTS = 32, CARD_QUEUES = 3 };
 enum { CARD_NOTIFY = 0x3000, CARD_CONFIG = 0x2000, CARD_BAR_BYTES = 0x4000 };
 enum { CARD_MULTIPLIER = 4 };
 #define CARD_BAR 0xE000000000ul
@@ -21,10 +21,11 @@ static struct {
     u16 sizes[CARD_QUEUES]; // after a reset
     struct card_queue queues[CARD_QUEUES];
     u8 config[NET_CONFIG_BYTES];
-    u32 resets, misuses; // misuses: what a driver must never do
-    int stuck;           // a reset never ends
-    int refuses;         // FEATURES_OK does not stay
-    int silent;          // keeps NO_NOTIFY set while it has buffers, as QEMU
+    u32 resets, misuses;  // misuses: what a driver must never do
+    int stuck;            // a reset never ends
+    int refuses;          // FEATURES_OK does not stay
+    void (*kicked)(void); // on the control queue
+    int silent;           // keeps NO_NOTIFY set while it has buffers, as QEMU
 } card;
 
 // ---- its registers ----
@@ -123,6 +124,9 @@ static void card_kick(u64 queue)
     card.misuses += queue >= CARD_QUEUES || !(card.status & STATUS_DRIVER_OK);
     if (queue < CARD_QUEUES) {
         card.queues[queue].kicks++;
+    }
+    if (queue == NET_QUEUE_CONTROL && card.kicked) {
+        card.kicked();
     }
 }
 

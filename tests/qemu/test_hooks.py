@@ -125,6 +125,21 @@ def test_a_flood(machine, image, nic, test):
     assert interrupts(m) == "0"
 
 
+@pytest.mark.parametrize("nic", ["virtio", "virtio-legacy", "e1000e"])
+def test_settings_under_a_hook(machine, image, nic):
+    m = machine(image=image, mem=64, nic=nic)
+    m.type("run nethooks net-set")
+    for change in range(6):
+        m.wait_for("listening")
+        for i in range(5):
+            one = b"\xff" * 6 + frame(10 * change + i)[6:]
+            m.wires[0].send(one)
+            assert m.wires[0].receive(timeout=10) == one, (change, i)
+        m.send(b"x")
+        m.wait_for(f"frames {5 * (change + 1)}")
+    good(m.wait_prompt(), "net-set")
+
+
 def test_a_card_without_messages(vm, image):
     good(vm("run nethooks net-refused", image=image, nic="e1000"), "net-refused")
 

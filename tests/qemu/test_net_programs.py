@@ -68,7 +68,8 @@ def records(data):
 
 def pcap(text):
     return subprocess.run([os.path.join(ROOT, "tools", "pcap")],
-                          input=text.encode(), capture_output=True)
+                          input=text if isinstance(text, bytes)
+                          else text.encode(), capture_output=True)
 
 
 def test_netdump_makes_a_capture(machine, tmp_path):
@@ -97,6 +98,12 @@ def test_netdump_makes_a_capture(machine, tmp_path):
         got = records(made.stdout)
         assert got == sent[:len(got)] and 0 < len(got) < 13
     assert b"no capture" in pcap("hello\n").stderr
+    # Bytes that are no text pass by; half a header is no capture.
+    noise = b"\xff\xfe\x80 noise\r\n"
+    made = pcap(noise + b"\r\n".join(one.encode() + b"\r\n" + noise
+                                      for one in lines))
+    assert made.returncode == 0 and records(made.stdout) == sent
+    assert b"not whole" in pcap("PCAP 0 d4c3\n").stderr
 
 
 @pytest.mark.parametrize("nic", ["virtio", "e1000"])
