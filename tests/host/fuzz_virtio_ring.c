@@ -121,7 +121,7 @@ static void device_changes(void)
         card.status = script_byte();
         return;
     case 1:
-        card.config[script_byte() % sizeof(card.config)] = (u8)script_byte();
+        card.config[script_byte() % NET_CONFIG_BYTES] = (u8)script_byte();
         return;
     case 2:
         card.offered ^= BIT(script_byte() % 64);

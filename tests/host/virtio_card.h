@@ -20,12 +20,14 @@ static struct {
     u32 status, feature_select, queue_select;
     u16 sizes[CARD_QUEUES]; // after a reset
     struct card_queue queues[CARD_QUEUES];
-    u8 config[NET_CONFIG_BYTES];
+    u8 config[32];
+    u32 config_bytes;     // that there are
     u32 resets, misuses;  // misuses: what a driver must never do
     int stuck;            // a reset never ends
     int refuses;          // FEATURES_OK does not stay
-    void (*kicked)(void); // on the control queue
-    int silent;           // keeps NO_NOTIFY set while it has buffers, as QEMU
+    void (*kicked)(void); // on this queue:
+    u32 kicked_queue;
+    int silent; // keeps NO_NOTIFY set while it has buffers, as QEMU
 } card;
 
 // ---- its registers ----
@@ -125,7 +127,7 @@ static void card_kick(u64 queue)
     if (queue < CARD_QUEUES) {
         card.queues[queue].kicks++;
     }
-    if (queue == NET_QUEUE_CONTROL && card.kicked) {
+    if (queue == card.kicked_queue && card.kicked) {
         card.kicked();
     }
 }
@@ -133,8 +135,8 @@ static void card_kick(u64 queue)
 static u64 card_config_read(u64 at, u32 bytes)
 {
     u64 value = 0;
-    card.misuses += at + bytes > sizeof(card.config);
-    for (u32 i = 0; i < bytes && at + i < sizeof(card.config); i++) {
+    card.misuses += at + bytes > card.config_bytes;
+    for (u32 i = 0; i < bytes && at + i < card.config_bytes; i++) {
         value |= (u64)card.config[at + i] << 8 * i;
     }
     return value;

@@ -151,10 +151,12 @@ static void card_plug(int modern, int legacy)
     }
     const u8 config[] = {0x52, 0x54, 0, 0x12, 0x34, 0x56, 1, 0};
     __builtin_memcpy(card.config, config, sizeof(config));
+    card.config_bytes = NET_CONFIG_BYTES;
+    card.kicked_queue = NET_QUEUE_CONTROL;
     card.sizes[0] = card.sizes[1] = 256;
 }
 
-static int card_probe(void)
+static inline int card_probe(void)
 {
     static struct acpi acpi;
     pci_init(&acpi);
