@@ -65,26 +65,36 @@ int app_running(void)
 {
     return running == &app;
 }
+
+// Whose code this core runs: others go on with the program for a moment after
+// the first core has left it.
+static const struct program *app_current(void)
+{
+    return running == &shell && core_self()->index != 0 ? &app : running;
+}
+
 int app_stopping(void)
 {
     return stopping != STOP_NO;
 }
 enum memory_owner app_owner(void)
 {
-    return running == &app ? MEMORY_APP : MEMORY_SHELL;
+    return app_current() == &app ? MEMORY_APP : MEMORY_SHELL;
 }
 const char *app_name(void)
 {
-    return running ? running->name : "kernel";
+    const struct program *program = app_current();
+    return program ? program->name : "kernel";
 }
 
 i64 app_offset(u64 address)
 {
-    if (running == 0 || address < running->image_start ||
-        address >= running->image_end) {
+    const struct program *program = app_current();
+    if (program == 0 || address < program->image_start ||
+        address >= program->image_end) {
         return -1;
     }
-    return (i64)(address - running->image_start);
+    return (i64)(address - program->image_start);
 }
 
 int app_symbol(u64 address, struct symbol *symbol)
@@ -92,8 +102,9 @@ int app_symbol(u64 address, struct symbol *symbol)
     if (app_offset(address) < 0) {
         return E_FORMAT;
     }
-    return symbols_find(running->file, running->file_len,
-                        address - running->bias, symbol);
+    const struct program *program = app_current();
+    return symbols_find(program->file, program->file_len,
+                        address - program->bias, symbol);
 }
 
 int app_is_stack_guard(u64 address)
@@ -161,6 +172,7 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
         result = app_call(&app);
         hook_forbid_all();
         smp_stop_all();
+        stopping = STOP_NO; // one of them may have ended it too
         hook_take_back_all();
         console_break_lock();
         screen_take_back();
@@ -261,7 +273,7 @@ int app_fault(struct registers *regs)
                        regs->vector);
     } else {
         core->reporting = 1;
-        fault_report(regs, running->name);
+        fault_report(regs, app_name());
     }
     core->reporting = 0;
     console_give_lock();

@@ -173,3 +173,17 @@ def test_what_a_handoff_costs_each_side(vm, tmp_path):
     log.unlink()
     assert "RESULT bench=handoff" in out
     assert all(4 < side <= 100 for side in sides)
+
+
+def test_all_cores_at_once(machine, tmp_path):
+    """They die, or take memory, while the first core leaves the program."""
+    m = machine(nic="none", cpus=4, mem=64,
+                image=make_image(tmp_path, "together"))
+    m.run("load together")
+    before = free_memory(m)
+    for _ in range(5):
+        out = m.run("run together die")
+        assert "*** together.app" in out and "*** shell" not in out
+        assert out.count("die+0x") == out.count("page fault")
+        m.run("run together take")
+        assert free_memory(m) == before
