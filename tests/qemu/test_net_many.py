@@ -120,9 +120,10 @@ def test_a_nic_for_every_core(machine, tmp_path, kinds):
     assert [one["sent"] for one in found] == [str(n)] * 2
 
 
-@pytest.mark.parametrize("kind", ["virtio", "e1000", "e1000e"])
+@pytest.mark.parametrize("kind", ["e1000", "e1000e"])
 def test_two_cores_at_one_nic(machine, tmp_path, kind):
-    """An error of the program: frames may be lost, nothing else is."""
+    """An error of the program: frames may be lost, nothing else is. Not virtio:
+    it may stay deaf afterwards, as docs/programs.md says."""
     m = machine(nic=kind, cpus=2, image=make_image(tmp_path, "cores"))
     wire = m.wires[0]
     m.run("run cores own 0")
