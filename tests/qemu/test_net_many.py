@@ -118,30 +118,3 @@ def test_a_nic_for_every_core(machine, tmp_path, kinds):
     assert back == [n, n]
     assert [one["received"] for one in found] == [str(n)] * 2
     assert [one["sent"] for one in found] == [str(n)] * 2
-
-
-@pytest.mark.parametrize("kind", ["e1000", "e1000e"])
-def test_two_cores_at_one_nic(machine, tmp_path, kind):
-    """An error of the program: frames may be lost, nothing else is. Not virtio:
-    it may stay deaf afterwards, as docs/programs.md says."""
-    m = machine(nic=kind, cpus=2, image=make_image(tmp_path, "cores"))
-    wire = m.wires[0]
-    m.run("run cores own 0")
-    memory = m.run("mem")
-    m.type("run cores share 1000000")
-    m.wait_for("working\n", 30)
-    wire.send_paced((frame(i) for i in range(5000)), 5000)
-    m.wait_prompt(60)
-    assert m.run("mem") == memory
-    # The NIC is either right, or notices and resets itself.
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        m.run("net")
-        wire.drain()
-        start(m, "netecho 0 --frames 1 --seconds 3")
-        wire.send(frame(77, 500))
-        got = wire.receive(3)
-        m.wait_prompt(30)
-        if got is not None and got[12:] == frame(77, 500)[12:]:
-            return
-    pytest.fail("it never receives again")
