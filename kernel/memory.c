@@ -92,7 +92,8 @@ static u64 memory_next_free(u64 page)
 // First fit: n free pages, the first a multiple of align, all below limit.
 static u64 memory_find(u64 n, u64 align, u64 limit)
 {
-    u64 page = align_up(memory_next_free(memory.first_free), align);
+    memory.first_free = memory_next_free(memory.first_free);
+    u64 page = align_up(memory.first_free, align);
     while (page < limit && n <= limit - page) {
         u64 run = memory_count_free(page, n);
         if (run == n) {

@@ -134,10 +134,15 @@ static int paging_map_pieces(u64 virt, u64 phys, u64 bytes, u32 flags,
                              enum memory_owner owner)
 {
     u64 bits = paging_bits(flags);
-    while (bytes > 0) {
-        u32 level = paging_best_level(virt, phys, bytes);
-        u64 *slot, step = paging_page_bytes(level);
-        TRY(paging_make_slot(virt, level, owner, &slot));
+    u64 *slot = 0;
+    for (u32 before = LEVELS, level; bytes > 0; before = level) {
+        level = paging_best_level(virt, phys, bytes);
+        u64 step = paging_page_bytes(level);
+        if (level == before && (u64)(slot + 1) % PAGE != 0) {
+            slot++; // in the same table
+        } else {
+            TRY(paging_make_slot(virt, level, owner, &slot));
+        }
         // A table of smaller pages in the way is lost only until the owner's
         // memory goes back.
         u64 old = *slot;
