@@ -257,6 +257,9 @@ static int app_fault_is_kernels(const struct registers *regs)
     if (regs->vector == VECTOR_MACHINE_CHECK && machine_check_is_real()) {
         return 1;
     }
+    if (regs->vector == VECTOR_NMI && running != &app) {
+        return 1; // somebody's button, wherever the shell happened to be
+    }
     return fault_in_kernel(regs->rip) && !pointer &&
            (running != &app || regs->vector == VECTOR_DOUBLE_FAULT ||
             regs->vector == VECTOR_NMI);

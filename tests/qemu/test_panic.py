@@ -1,20 +1,23 @@
 # test_panic.py - when the kernel itself is broken: the report on the console,
 # with the stage and the end of the log; then a key reboots.
 # SPDX-License-Identifier: MIT
+import contextlib
 import re
+import socket
 import time
 
 import pytest
 
 # bank 9, uncorrected, with an address (Intel SDM volume 3, 15.3.2)
 MACHINE_CHECK = "mce {} 9 0xbd00000000000000 5 0x1234 0x8c"
+SHELL = 0xFFFF810000000000  # its first instruction
 
 
 def check_report(text, name, core):
     assert f"*** kernel panic: {name} on core {core}" in text
-    assert re.search(r"    at   0x[0-9a-f]{16}  kernel\n", text)
+    assert re.search(r"    at   0x[0-9a-f]{16}  (kernel|shell\+0x\w+)\n", text)
     assert re.search(r"    rax [0-9a-f]{16}  rbx ", text)
-    log = re.search(r"\*\*\* stage \d+, running; the log ends:\n"
+    log = re.search(r"\*\*\* stage \d+, (?:running|shell); the log ends:\n"
                     r"((?:[a-z0-9]+: .*\n){5,10})\*\*\* press a key", text)
     assert log and "smp: 3 of 3 cores run" in log[1], text
 
@@ -39,6 +42,35 @@ def test_panic(machine, how, name, core):
         assert "bank 9: status bd00000000000000, address 0000000000001234" \
             in m.text()
     check_reboot(m)
+
+
+@contextlib.contextmanager
+def stopped_at(m, tmp_path, address):
+    """A machine started with -S, run up to an address: what gdb would do, in
+    gdb's remote protocol. It runs on afterwards."""
+    path = f"{tmp_path}/gdb"
+    m.monitor(f"gdbserver unix:{path},server=on,wait=off")
+    with socket.socket(socket.AF_UNIX) as gdb:
+        gdb.settimeout(20)
+        gdb.connect(path)
+        for text, answer in ((f"Z1,{address:x},1", b"OK"), ("c", b"T05"),
+                             (f"z1,{address:x},1", b"OK")):
+            gdb.sendall(f"${text}#{sum(text.encode()) % 256:02x}".encode())
+            got = b""
+            while answer not in got:
+                got += gdb.recv(4096)
+                assert b"$E" not in got
+            gdb.sendall(b"+")
+        yield
+        gdb.sendall(b"$D#44")
+
+
+def test_an_nmi_in_the_shell(machine, tmp_path):
+    """Wherever the button finds core 0: the shell is nobody's program."""
+    m = machine(prompt=False, cpus=3, disk="none", mem=64, qemu=["-S"])
+    with stopped_at(m, tmp_path, SHELL):
+        m.monitor("nmi")
+    check_report(m.wait_for("press a key", 20), "NMI (vector 2)", 0)
 
 
 def is_halted(m, core):
