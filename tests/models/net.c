@@ -39,6 +39,8 @@ static bool net_open_udp(struct x540 *m, const char *ports)
                              .sin_port = htons((u16)local),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int on = 1; // whoever chose the port may still hold it
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     net_buffers(fd);
     if (bind(fd, (struct sockaddr *)&to, sizeof(to)))
         return false;

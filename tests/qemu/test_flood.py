@@ -10,7 +10,7 @@ import pytest
 
 from conftest import ROOT
 from test_programs import results, start
-from vmlib.wire import free_udp_port
+from vmlib.wire import hold_udp_port, port_of
 
 FLOOD = os.path.join(ROOT, "tools", "flood")
 
@@ -28,7 +28,12 @@ def flood(ports, *words, status=0):
 
 @pytest.fixture
 def ports():
-    return f"{free_udp_port()}:{free_udp_port()}"
+    """Two UDP ports, QEMU's and tools/flood's. Nobody gets the first; the
+    second is free, and only chance can give it away."""
+    with hold_udp_port() as qemu:
+        with hold_udp_port() as flood_port:
+            two = f"{port_of(qemu)}:{port_of(flood_port)}"
+        yield two
 
 
 @pytest.fixture
@@ -36,6 +41,7 @@ def echoer(ports):
     """An echo without a machine: every frame's answer is change(frame, i), a
     list of frames."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", int(ports.split(":")[0])))
 
     def begin(change):

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import ROOT, VM
 from vmlib import accel, options, terminal
-from vmlib.wire import Wire, free_udp_port
+from vmlib.wire import Wire
 
 
 def test_status_0_and_transcript(vm):
@@ -127,9 +127,7 @@ def test_net_udp_and_pcap(machine, tmp_path):
     """Frames go both ways through the ports asked for, and into the file."""
     path = tmp_path / "frames.pcap"
     wire = Wire()
-    local = free_udp_port()
-    wire.port = local
-    m = machine(net_udp=f"{local}:{wire.peer}", pcap=path)
+    m = machine(net_udp=f"{wire.port}:{wire.peer}", pcap=path)
     frame = bytes.fromhex("525400123456020000000001") + b"\x88\xb5" + b"x" * 50
     wire.send(frame)
     m.run("run netpoll 0 100000")

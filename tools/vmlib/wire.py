@@ -8,17 +8,25 @@ BACKLOG = 64 << 10  # bytes; the kernel takes 208 KiB before it drops
 BURST = 16          # frames sent between two looks at the backlog
 
 
-def free_udp_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def hold_udp_port():
+    """A socket on a UDP port that is given to nobody else while it is open,
+    but to which one who knows it may bind: QEMU sets SO_REUSEADDR as well."""
+    holder = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    holder.bind(("127.0.0.1", 0))
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return holder
+
+
+def port_of(udp):
+    return udp.getsockname()[1]
 
 
 class Wire:
     """The other end of a NIC's cable: one datagram is one frame."""
 
     def __init__(self, local=None, peer=None):
-        self.port = local or free_udp_port()  # where QEMU listens
+        self.holder = None if local else hold_udp_port()
+        self.port = local or port_of(self.holder)  # where QEMU listens
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.peer = peer
         if peer is None:  # we are the other end
@@ -28,10 +36,17 @@ class Wire:
                 except OSError:
                     pass
             self.socket.bind(("127.0.0.1", 0))
-            self.peer = self.socket.getsockname()[1]
+            self.peer = port_of(self.socket)
+
+    def taken(self):
+        """QEMU has bound its port by now: nobody needs to hold it."""
+        if self.holder:
+            self.holder.close()
+            self.holder = None
 
     def send(self, frame):
         """Put one frame (bytes) on the wire."""
+        self.taken()
         self.socket.sendto(frame, ("127.0.0.1", self.port))
 
     def receive(self, timeout=5):
@@ -45,6 +60,7 @@ class Wire:
     def backlog(self):
         """(bytes that QEMU has not read yet, datagrams this host threw away
         because it read too slowly)."""
+        self.taken()  # its own line there
         with open("/proc/net/udp", encoding="ascii") as file:
             for line in file:
                 words = line.split()
@@ -82,4 +98,5 @@ class Wire:
         return count
 
     def close(self):
+        self.taken()
         self.socket.close()
