@@ -12,3 +12,4 @@ extern const struct driver xhci_driver;
 extern const struct driver nvme_driver;
 extern const struct driver virtio_blk_driver;
 extern const struct driver raid_driver;
+extern const struct driver usb_old_driver;

@@ -260,3 +260,11 @@ def test_a_bare_pc(machine):
     assert "ingot> ver" in seen.text and "Loaded by:    " in seen.text
     m.type_keys("run hello\n")
     on_screen("Hello from C on Ingot!", 20)
+
+
+@pytest.mark.parametrize("device, kind", [
+    ("usb-ehci", "EHCI"), ("piix3-usb-uhci", "UHCI"), ("pci-ohci", "OHCI")])
+def test_an_old_usb_controller_is_named(machine, device, kind):
+    m = machine(disk="none", mem=64, qemu=["-device", f"{device},addr=9"])
+    assert re.search(r"usb: 00:09\.0 \(\w{4}:\w{4}\) is " + kind
+                     + ", not driven", m.run("log"))
