@@ -168,7 +168,7 @@ static void xhci_interrupt(void *context)
 // Without interrupts whoever waits for keys asks.
 static void xhci_start_interrupts(struct xhci *hc)
 {
-    int vector = interrupt_take_vector(xhci_interrupt, hc);
+    int vector = interrupt_take_vector(VECTOR_DRIVERS, xhci_interrupt, hc);
     int result = vector;
     if (vector >= 0) {
         result = msi_route(hc->pci, 0, (u8)vector, apic_id());

@@ -185,7 +185,9 @@ static int api_pci_read(u32 index, u32 offset, u32 *value)
 static int api_pci_write(u32 index, u32 offset, u32 value)
 {
     TRY(api_pci_check(index, offset));
-    pci_write32(pci_get(index), offset, value);
+    struct pci_device *device = pci_get(index);
+    device->lent |= device->driver == 0 && device->header_type == 0;
+    pci_write32(device, offset, value);
     return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "nic.h"
 #include "paging.h"
 #include "panic.h"
+#include "pci.h"
 #include "screen.h"
 #include "smp.h"
 #include "time.h"
@@ -174,6 +175,7 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
         smp_stop_all();
         stopping = STOP_NO; // one of them may have ended it too
         hook_take_back_all();
+        pci_take_back_all();
         console_break_lock();
         screen_take_back();
         console_end_line(); // whatever it wrote last: a prompt starts a line

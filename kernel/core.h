@@ -51,11 +51,12 @@ struct core {
     // The mailbox: a line of its own, because waiting cores watch it.
     __attribute__((aligned(64))) void (*fn)(void *);
     void *arg;
-    u32 busy;      // taken by a sender, given back when fn has returned
-    u64 hooks;     // due on this core, a bit each (hook.c)
-    u8 hook_runs;  // inside a hook, or between two
-    u8 hook_steps; // the trap flag is set to find the end of a call
-    u8 hook_timer; // its timer is set
+    u32 busy;       // taken by a sender, given back when fn has returned
+    u64 hooks;      // due on this core, a bit each (hook.c)
+    u8 hook_runs;   // inside a hook, or between two
+    u8 hook_steps;  // the trap flag is set to find the end of a call
+    u8 hook_timer;  // its timer is set
+    u8 hook_hushed; // devices of the program wait
 };
 
 _Static_assert(__builtin_offsetof(struct core, saved) == 16 &&

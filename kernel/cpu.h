@@ -189,6 +189,12 @@ static inline void write_cr4(u64 value)
 {
     __asm__ volatile("movq %0, %%cr4" : : "r"(value) : "memory");
 }
+// Interrupts of this class of vectors (their upper four bits) and of those
+// below wait: Intel SDM volume 3, 10.8.6.
+static inline void write_cr8(u64 class)
+{
+    __asm__ volatile("movq %0, %%cr8" : : "r"(class) : "memory");
+}
 // Breakpoints off, none was hit.
 static inline void clear_debug(void)
 {

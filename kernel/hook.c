@@ -77,6 +77,11 @@ void hook_note(const struct hook *hook)
     __atomic_fetch_or(&core_self()->hooks, BIT(hook - hooks), __ATOMIC_SEQ_CST);
 }
 
+int hook_is_noted(const struct hook *hook)
+{
+    return (load_acquire(&core_self()->hooks) & BIT(hook - hooks)) != 0;
+}
+
 int hook_is_taken(int (*is_same)(const struct hook *, const struct hook *),
                   const struct hook *like)
 {
@@ -198,6 +203,7 @@ int hook_irq(u32 index, u32 entry, void (*fn)(void *), void *arg)
     TRY(hook_begin(fn, arg, &hook));
     hook->nic = 0;
     hook->pci = pci_get(index);
+    pci_get(index)->lent = 1;
     hook->entry = entry;
     return hook_finish(hook, HOOK_IRQ);
 }
@@ -262,6 +268,7 @@ static void hook_run_due(struct core *core)
     u64 due;
     while ((due = __atomic_exchange_n(&core->hooks, 0, __ATOMIC_SEQ_CST)) !=
            0) {
+        hook_device_listen(core);
         for (u32 i = 0; i < HOOKS; i++) {
             if (due & BIT(i)) {
                 hook_call(&hooks[i]);

@@ -12,6 +12,23 @@
 #include "mmio.h"
 #include "msi.h"
 
+// MSI has no mask: a device that speaks again before its hook was called would
+// go on to, and the core do nothing but listen. So all devices of the program
+// wait, and are heard when hooks are called.
+static void hook_device_hush(struct core *core)
+{
+    core->hook_hushed = 1;
+    write_cr8((VECTOR_DRIVERS - 1) >> 4);
+}
+
+void hook_device_listen(struct core *core)
+{
+    if (core->hook_hushed) {
+        core->hook_hushed = 0;
+        write_cr8(0);
+    }
+}
+
 static void hook_device_interrupt(void *context)
 {
     struct hook *hook = context;
@@ -25,6 +42,8 @@ static void hook_device_interrupt(void *context)
     } else if (kind == HOOK_IRQ) {
         if (hook->mask != 0) {
             mmio_write32(hook->mask, MSI_ENTRY_MASKED);
+        } else if (hook_is_noted(hook)) {
+            hook_device_hush(core_self());
         }
         hook_note(hook);
     }
@@ -71,7 +90,9 @@ static int hook_device_connect(struct hook *hook, enum hook_kind kind)
 int hook_device_start(struct hook *hook, enum hook_kind kind)
 {
     TRY(hook_device_check(hook, kind));
-    int vector = interrupt_take_vector(hook_device_interrupt, hook);
+    hook_device_listen(core_self()); // the program before may have ended hushed
+    int vector =
+        interrupt_take_vector(VECTOR_HOOKS, hook_device_interrupt, hook);
     if (vector < 0) {
         return vector;
     }

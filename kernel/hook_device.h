@@ -1,6 +1,7 @@
 // hook_device.h - hooks of devices: the interrupt of a NIC, or of any function.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "core.h"
 #include "nic.h"
 
 enum { HOOKS = 32 };
@@ -24,9 +25,12 @@ struct hook {
 int must_check hook_device_start(struct hook *hook, enum hook_kind kind);
 void hook_device_stop(struct hook *hook);
 void hook_device_again(struct hook *hook); // its function has returned
+// Hooks are about to be called: devices that were told to wait may speak.
+void hook_device_listen(struct core *core);
 
 // hook.c: this one is due on this core.
 void hook_note(const struct hook *hook);
+int hook_is_noted(const struct hook *hook);
 // 1 when another device's hook is the same as this one.
 int hook_is_taken(int (*is_same)(const struct hook *, const struct hook *),
                   const struct hook *like);

@@ -110,9 +110,10 @@ static void interrupt_reserved(void *context)
     (void)context; // taken, and not yet told what for
 }
 
-int interrupt_take_vector(interrupt_handler *fn, void *context)
+int interrupt_take_vector(u8 first, interrupt_handler *fn, void *context)
 {
-    for (u32 vector = VECTOR_DEVICE; vector < VECTOR_HOOK; vector++) {
+    u32 end = first == VECTOR_HOOKS ? VECTOR_DRIVERS : VECTOR_IRQ_BASE;
+    for (u32 vector = first; vector < end; vector++) {
         interrupt_handler *none = 0;
         if (__atomic_compare_exchange_n(&handlers[vector].fn, &none,
                                         interrupt_reserved, 0, __ATOMIC_ACQUIRE,
@@ -127,7 +128,7 @@ int interrupt_take_vector(interrupt_handler *fn, void *context)
 
 void interrupt_give_vector(u8 vector)
 {
-    if (vector >= VECTOR_DEVICE && vector < VECTOR_HOOK) {
+    if (vector >= VECTOR_HOOKS && vector < VECTOR_IRQ_BASE) {
         store_release(&handlers[vector].fn, (interrupt_handler *)0);
     }
 }

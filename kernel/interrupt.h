@@ -12,9 +12,12 @@ struct registers {
 };
 
 enum {
-    VECTOR_IRQ_BASE = 0x20, // 0x20..0x2F: legacy IRQs, wherever they come from
     VECTOR_PIC_BASE = 0x30, // where a masked 8259 would land: ignored
-    VECTOR_DEVICE = 0x40,   // first vector for MSI
+    // A higher vector comes first, so that no device of a program's keeps keys
+    // or another core from being heard. Sixteen are a class of priority.
+    VECTOR_HOOKS = 0x40,    // 32 for messages of devices that programs drive
+    VECTOR_DRIVERS = 0x60,  // 16 for those of the kernel's own
+    VECTOR_IRQ_BASE = 0x70, // legacy IRQs 0 to 12, wherever they come from
     VECTOR_HOOK = 0x7D,     // a call that waits lets hooks run: no device's
     VECTOR_TIMER = 0x7E,    // the core's own APIC timer
     VECTOR_CORE = 0x7F,     // from another core

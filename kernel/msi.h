@@ -4,9 +4,10 @@
 #include "interrupt.h"
 #include "pci.h"
 
-// A free vector for fn(context), called with interrupts off on an interrupt
-// stack. E_NOMEM: all are taken.
-int must_check interrupt_take_vector(interrupt_handler *fn, void *context);
+// A free vector, of VECTOR_HOOKS or of VECTOR_DRIVERS, for fn(context), called
+// with interrupts off on an interrupt stack. E_NOMEM: all are taken.
+int must_check interrupt_take_vector(u8 first, interrupt_handler *fn,
+                                     void *context);
 void interrupt_give_vector(u8 vector);
 
 // Entries a function can signal: of MSI-X, else 1 of MSI, else 0.

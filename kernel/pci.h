@@ -41,6 +41,7 @@ struct pci_device {
     u16 vendor, device_id, subsystem_vendor, subsystem_id;
     u64 config;         // its configuration space in memory; 0: by ports
     const char *driver; // name of the driver that took it, or null
+    u8 lent;            // a program drives it
 };
 
 struct pci_bar {
@@ -74,5 +75,7 @@ int must_check pci_map_bar(const struct pci_device *device, u32 n, u64 bytes,
 u32 pci_find_capability(const struct pci_device *device, u8 id, u32 after);
 void pci_enable(const struct pci_device *device, u16 command_bits);
 void pci_disable_master(const struct pci_device *device);
+// The program ended: what it drove writes to memory no more.
+void pci_take_back_all(void);
 // "00:1f.2" or "0001:00:1f.2" into text (16 bytes).
 void pci_name(const struct pci_device *device, char *text);

@@ -151,3 +151,14 @@ void pci_disable_master(const struct pci_device *device)
     u16 command = pci_read16(device, PCI_COMMAND);
     pci_write16(device, PCI_COMMAND, (u16)(command & ~PCI_COMMAND_MASTER));
 }
+
+void pci_take_back_all(void)
+{
+    struct pci_device *device;
+    for (u32 i = 0; (device = pci_get(i)) != 0; i++) {
+        if (device->lent) {
+            device->lent = 0;
+            pci_disable_master(device);
+        }
+    }
+}

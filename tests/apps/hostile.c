@@ -193,7 +193,7 @@ static void panic_double_fault(void) // the same in a call
 // ---- the processor left in disorder ----
 static void leave_int_device(void) // interrupts that no device has sent
 {
-    __asm__ volatile("int $0x21; int $0x24; int $0x35; int $0x40; int $0x7E;"
+    __asm__ volatile("int $0x71; int $0x74; int $0x35; int $0x40; int $0x7E;"
                      "int $0x7F");
     (void)os->app_exit(0);
 }

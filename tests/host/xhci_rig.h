@@ -129,8 +129,9 @@ static interrupt_handler *handler;
 static void *handler_context;
 static int vectors = 0x40; // what interrupt_take_vector answers
 
-int interrupt_take_vector(interrupt_handler *fn, void *context)
+int interrupt_take_vector(u8 first, interrupt_handler *fn, void *context)
 {
+    (void)first;
     handler = fn;
     handler_context = context;
     return vectors;
