@@ -244,7 +244,8 @@ void smp_init(const struct acpi *acpi)
         result = paging_map((u64)smp.code, (u64)smp.code, PAGE, PAGE_WRITE,
                             MEMORY_KERNEL);
     }
-    log_info("%u of %u cores run (%d)", smp.n, acpi->n_cpus, result);
+    log_info("%u of %u cores run, idle ones in %s (%d)", smp.n, acpi->n_cpus,
+             smp.mwait ? "MWAIT" : "HLT", result);
 }
 
 // ---- for programs ----

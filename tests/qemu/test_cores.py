@@ -30,6 +30,19 @@ def test_disabled_cores_are_left_alone(vm):
     assert cores(vm("cpu", qemu=["-smp", "2,maxcpus=6"])) == 2
 
 
+@pytest.mark.parametrize("processor,wait", [("max", "MWAIT"),
+                                            ("max,-monitor", "HLT")])
+def test_idle_cores_wait_and_start(machine, tmp_path, processor, wait):
+    """Told by a store alone where they watch for one, else by an interrupt."""
+    m = machine(image=make_image(tmp_path, "die"), nic="none", mem=64, cpus=2,
+                qemu=["-cpu", processor])
+    assert f"smp: 2 of 2 cores run, idle ones in {wait} (0)" in m.boot_text
+    for _ in range(2):
+        assert "workers=1" in m.run("run smp 1")
+        assert "RESULT bench=handoff" in m.run("run handoff 100")
+        assert f"error: die.app: {CRASHED}" in m.run("run die ud2 1")
+
+
 @pytest.mark.parametrize("boot", ["bios", "uefi"])
 def test_under_firmware(vm, boot):
     out = vm("cpu; run smp; run handoff 100", cpus=3, boot=boot)
