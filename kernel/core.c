@@ -16,7 +16,12 @@ enum { STACK_SPACING = 0x10000, CORE_SPACING = 0x100000 };
 enum { STACK_SPARE = 16 };
 enum { CPUID1_MCE = 1 << 7, CR4_MCE = 1 << 6 };
 #define CR4_OSXSAVE BIT(18)
-enum { MSR_PAT = 0x277, MSR_GS_BASE = 0xC0000101 };
+enum {
+    MSR_PAT = 0x277,
+    MSR_EFER = 0xC0000080,
+    MSR_FS_BASE = 0xC0000100,
+    MSR_GS_BASE = 0xC0000101
+};
 // Intel SDM volume 3, 11.12: as after reset, but entry 1 is write-combining
 // where it was write-through.
 #define PAT 0x0007040600070106ul
@@ -124,7 +129,9 @@ static void core_set_control(struct core *core)
         core->cr4 = read_cr4();
         core->cr4 |= features.ecx & BIT(26) ? CR4_OSXSAVE : 0;
         core->cr4 |= features.edx & CPUID1_MCE ? CR4_MCE : 0;
+        core->efer = rdmsr(MSR_EFER);
     }
+    wrmsr(MSR_EFER, core->efer);
     write_cr0(core->cr0);
     write_cr4(core->cr4);
 }
@@ -155,6 +162,7 @@ void core_load(struct core *core)
                      : "m"(pointer), "r"(0x18), "r"(0x10)
                      : "rax", "memory");
     wrmsr(MSR_GS_BASE, (u64)core);
+    wrmsr(MSR_FS_BASE, 0); // a program's to use
     core_set_control(core);
     wrmsr(MSR_PAT, PAT); // the same on every core
     core_enable_vectors(core);

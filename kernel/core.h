@@ -46,7 +46,7 @@ struct core {
     u32 reporting; // an exception is being reported
     u32 used;      // ran something since the program was started
     u32 lost;      // did not stop
-    u64 cr0, cr4;
+    u64 cr0, cr4, efer;
     struct tss tss;
     // The mailbox: a line of its own, because waiting cores watch it.
     __attribute__((aligned(64))) void (*fn)(void *);

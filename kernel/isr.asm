@@ -69,6 +69,9 @@ interrupt_return:
     iretq
 
 CORE_SAVED equ 16               ; struct core, through GS
+CORE_XCR0 equ 24
+XCR0_AVX equ 4
+FLAGS_START equ 1 << 9 | 1 << 1 ; interrupts on, all else clear
 MXCSR_ABI equ 0x1F80            ; all floating-point exceptions masked
 
 ; Registers that C keeps, and where the stack was for app_leave(): %1 gets it.
@@ -91,10 +94,13 @@ MXCSR_ABI equ 0x1F80            ; all floating-point exceptions masked
     add rsp, 8
 %endmacro
 
-CORE_XCR0 equ 24
+%macro START_FLAGS 0
+    push FLAGS_START
+    popfq
+%endmacro
+
 XSAVE_BYTES equ 2752            ; hook.c
 XSAVE_HEADER equ 512
-XSAVE_AVX equ 4
 
 ; A program was interrupted, and hooks are due: RSP = XSAVE_BYTES, 64-byte
 ; aligned, RBX = its registers, as interrupt_common pushed them. Its vector
@@ -111,7 +117,7 @@ hook_enter:
     mov eax, r13d
     xor edx, edx
     xsave64 [r12]
-    test r13d, XSAVE_AVX
+    test r13d, XCR0_AVX
     jz .call
     vzeroupper
     jmp .call
@@ -151,7 +157,11 @@ app_enter:
     mov rsp, rcx
 call_program:
     ABI_STATE
-    sti
+    test dword [gs:CORE_XCR0], XCR0_AVX
+    jz .no_avx
+    vzeroupper                  ; what is left there makes SSE code slow
+.no_avx:
+    START_FLAGS
     call rax
     mov rdi, [gs:CORE_SAVED]
     movsxd rsi, eax
@@ -161,8 +171,7 @@ call_program:
 app_leave:
     mov rsp, rdi
     mov rax, rsi
-    cld
-    sti
+    START_FLAGS                 ; of all that a program may have left
     pop r15
     pop r14
     pop r13
