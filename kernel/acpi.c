@@ -152,31 +152,12 @@ static void acpi_read_kind(struct acpi_walk *walk, const struct acpi_kind *kind)
     }
 }
 
-// The core that runs this comes first, whatever the MADT's order.
-static void acpi_boot_core_first(struct acpi *acpi)
-{
-    u32 self = apic_id(), at = 0;
-    while (at < acpi->n_cpus && acpi->cpu_apic_ids[at] != self) {
-        at++;
-    }
-    if (at == acpi->n_cpus) {
-        if (acpi->has_madt) {
-            log_warn("the boot core's APIC id %u is not in the MADT", self);
-        }
-        acpi->n_cpus += acpi->n_cpus < ACPI_CPUS;
-        at = acpi->n_cpus - 1;
-    }
-    for (; at > 0; at--) {
-        acpi->cpu_apic_ids[at] = acpi->cpu_apic_ids[at - 1];
-    }
-    acpi->cpu_apic_ids[0] = self;
-}
-
 void acpi_init(const struct boot_info *info, boot_read_fn *read,
                struct acpi *acpi)
 {
     memset(acpi, 0, sizeof(*acpi));
     acpi->has_8042 = 1;
+    acpi->cpu_apic_ids[acpi->n_cpus++] = apic_id();
     struct acpi_walk walk = {acpi_find_root(info, read), read, acpi};
     if (walk.root) {
         acpi->present = 1;
@@ -187,7 +168,6 @@ void acpi_init(const struct boot_info *info, boot_read_fn *read,
             acpi_read_kind(&walk, &acpi_kind_ssdt);
         }
     }
-    acpi_boot_core_first(acpi);
     if (!walk.root) {
         log_warn("no ACPI: one core, no device interrupts");
         return;

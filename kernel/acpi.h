@@ -55,6 +55,7 @@ struct acpi {
     u64 local_apic_phys;
     u32 n_cpus; // enabled ones, boot core first
     u32 cpu_apic_ids[ACPI_CPUS];
+    u32 n_cpus_left_out; // for want of room
     u32 n_io_apics, n_overrides, n_ecams;
     struct acpi_io_apic io_apics[ACPI_IO_APICS];
     struct acpi_override overrides[ACPI_OVERRIDES];

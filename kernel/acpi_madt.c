@@ -37,6 +37,12 @@ static u32 acpi_madt_u32(const u8 *at)
     return value;
 }
 
+// What is said once, when all entries have been read.
+static struct {
+    u8 boot_core;    // is among them
+    u32 first, last; // APIC ids of those left out
+} acpi_madt_seen;
+
 // Disabled cores, also those that could be plugged in, are not there for us.
 static void acpi_madt_core(struct acpi *acpi, u32 id, u32 flags)
 {
@@ -45,14 +51,30 @@ static void acpi_madt_core(struct acpi *acpi, u32 id, u32 flags)
     }
     for (u32 i = 0; i < acpi->n_cpus; i++) {
         if (acpi->cpu_apic_ids[i] == id) {
+            acpi_madt_seen.boot_core |= i == 0;
             return;
         }
     }
-    if (acpi->n_cpus == ACPI_CPUS) {
-        log_warn("core with APIC id %u is one too many", id);
+    if (acpi->n_cpus < ACPI_CPUS) {
+        acpi->cpu_apic_ids[acpi->n_cpus++] = id;
         return;
     }
-    acpi->cpu_apic_ids[acpi->n_cpus++] = id;
+    acpi_madt_seen.first =
+        acpi->n_cpus_left_out++ == 0 ? id : acpi_madt_seen.first;
+    acpi_madt_seen.last = id;
+}
+
+static void acpi_madt_tell(const struct acpi *acpi)
+{
+    if (acpi->n_cpus_left_out > 0) {
+        log_warn("more than %u cores: %u are left out, APIC ids %u to %u",
+                 ACPI_CPUS, acpi->n_cpus_left_out, acpi_madt_seen.first,
+                 acpi_madt_seen.last);
+    }
+    if (!acpi_madt_seen.boot_core) {
+        log_warn("the boot core's APIC id %u is not in the MADT",
+                 acpi->cpu_apic_ids[0]);
+    }
 }
 
 static void acpi_madt_io_apic(struct acpi *acpi, const u8 *entry)
@@ -122,16 +144,9 @@ static void acpi_madt_entry(struct acpi *acpi, const u8 *entry)
     }
 }
 
-void acpi_madt_read(const struct acpi_header *table, struct acpi *acpi)
+static void acpi_madt_walk(const struct acpi_header *table, u64 at,
+                           struct acpi *acpi)
 {
-    const struct acpi_madt *madt = (const struct acpi_madt *)table;
-    u64 at = sizeof(*madt);
-    if (acpi->has_madt || table->length < at) {
-        log_warn("MADT of %u bytes is ignored", table->length);
-        return;
-    }
-    acpi->has_madt = 1;
-    acpi->local_apic_phys = madt->local_apic;
     while (table->length - at >= 2) {
         const u8 *entry = (const u8 *)table + at;
         u64 size = entry[1];
@@ -147,4 +162,18 @@ void acpi_madt_read(const struct acpi_header *table, struct acpi *acpi)
         }
         at += size;
     }
+}
+
+void acpi_madt_read(const struct acpi_header *table, struct acpi *acpi)
+{
+    const struct acpi_madt *madt = (const struct acpi_madt *)table;
+    if (acpi->has_madt || table->length < sizeof(*madt)) {
+        log_warn("MADT of %u bytes is ignored", table->length);
+        return;
+    }
+    acpi->has_madt = 1;
+    acpi->local_apic_phys = madt->local_apic;
+    acpi_madt_seen.boot_core = 0;
+    acpi_madt_walk(table, sizeof(*madt), acpi);
+    acpi_madt_tell(acpi);
 }

@@ -136,7 +136,7 @@ static int api_cpu_info(struct cpu_info *info)
         .stepping = signature & 0xF,
         .apic_id = apic_id(),
         .cores = smp_count(),
-        .present = machine_acpi()->n_cpus,
+        .present = machine_acpi()->n_cpus + machine_acpi()->n_cpus_left_out,
         .xcr0 = core_self()->xcr0,
         .interrupts = interrupt_count(),
     };

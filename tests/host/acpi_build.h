@@ -128,7 +128,7 @@ static u64 xsdt_entries[] = {FADT, MADT, HPET, MCFG, SSDT};
 static const u8 s5_code[] = {0x08, '_',  'S',  '5',  '_',  0x12, 0x06,
                              0x04, 0x0a, 0x05, 0x0a, 0x07, 0x00, 0x00};
 static struct acpi_fadt fadt; // what put_fadt() lays down
-static u8 madt_body[4096];
+static u8 madt_body[32768];
 static u64 madt_len;
 
 static inline void madt_add(const void *entry, u64 len)

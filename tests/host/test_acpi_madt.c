@@ -57,6 +57,48 @@ static void ids_with_gaps_and_32_bits(void)
     CHECK_EQ(log_lines, 0);
 }
 
+static u32 mixed_id(u32 i) // 8 bits every other time, all with gaps
+{
+    return i % 2 == 0 && i < 252 ? i : i * 70001 + 300;
+}
+
+// n cores: types 0 and 9 in turn, each said twice, and those switched off
+// between them.
+static void mixed_cores(u32 n)
+{
+    start();
+    for (u32 i = 0; i < n; i++) {
+        u32 id = mixed_id(i);
+        if (id < 255) {
+            madt_core((u8)id, 1);
+            madt_core((u8)(id + 1), i % 4 == 0 ? 0 : 2);
+        } else {
+            madt_x2(id, 1);
+            madt_x2(id + 1, 0);
+        }
+        if (i < ACPI_CPUS) {
+            madt_x2(id, 1);
+        }
+    }
+    run();
+}
+
+static void cores_256_of_all_kinds(void)
+{
+    mixed_cores(256);
+    CHECK_EQ(acpi.n_cpus, 256);
+    CHECK_EQ(acpi.n_cpus_left_out, 0);
+    CHECK_EQ(log_lines, 0);
+    mixed_cores(300);
+    CHECK_EQ(acpi.n_cpus, 256);
+    CHECK_EQ(acpi.n_cpus_left_out, 44);
+    for (u32 i = 0; i < 256; i++) {
+        CHECK_EQ(acpi.cpu_apic_ids[i], mixed_id(i));
+    }
+    CHECK_EQ(log_lines, 1);
+    CHECK(said("44 are left out, APIC ids 17920556 to 20930599"));
+}
+
 static void more_than_256_cores(void)
 {
     for (u32 last = 0; last < 2; last++) {
@@ -71,7 +113,10 @@ static void more_than_256_cores(void)
         run();
         CHECK_EQ(acpi.n_cpus, 256);
         CHECK_EQ(acpi.cpu_apic_ids[0], self_id);
-        CHECK(said("core with APIC id 4102 is one too many"));
+        CHECK_EQ(acpi.n_cpus_left_out, 10);
+        CHECK(said(last ? "10 are left out, APIC ids 4101 to 4110"
+                        : "10 are left out, APIC ids 4102 to 4111"));
+        CHECK_EQ(log_lines, 1);
     }
     self_id = 0;
 }
@@ -80,12 +125,14 @@ static void the_boot_core_is_always_there(void)
 {
     start();
     madt_core(4, 1);
+    madt_x2(4, 1);
     self_id = 9;
     run();
     self_id = 0;
     CHECK_EQ(acpi.n_cpus, 2);
     CHECK_EQ(acpi.cpu_apic_ids[0], 9);
     CHECK_EQ(acpi.cpu_apic_ids[1], 4);
+    CHECK(said("the boot core's APIC id 9 is not in the MADT"));
 }
 
 static void local_address_override(void)
@@ -180,6 +227,7 @@ int main(void)
 {
     RUN(disabled_cores_are_not_counted);
     RUN(ids_with_gaps_and_32_bits);
+    RUN(cores_256_of_all_kinds);
     RUN(more_than_256_cores);
     RUN(the_boot_core_is_always_there);
     RUN(local_address_override);
