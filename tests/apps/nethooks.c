@@ -122,6 +122,36 @@ static void net_set(void)
     }
 }
 
+static u64 interrupts_taken(void)
+{
+    struct cpu_info info;
+    os->cpu_info(&info);
+    return info.interrupts;
+}
+
+// Frames come while the hook's function runs: the NIC keeps quiet about them.
+static void hold(void *arg)
+{
+    static int held;
+    char key;
+    if (!held) {
+        held = 1;
+        u64 before = interrupts_taken();
+        print("holding\n");
+        (void)os->con_read(&key, 1, -1);
+        u64 taken = interrupts_taken() - before;
+        print("%lu interrupts\n", taken);
+        check(taken <= 4, "of keys, and what was on its way");
+    }
+    echo(arg);
+}
+
+static void net_held(void)
+{
+    check(os->hook_net(0, hold, 0) >= 0, "a hook's number");
+    wait_key();
+}
+
 static void net_refused(void)
 {
     check(os->hook_net(0, echo, 0) == E_UNSUPPORTED, "not supported");
@@ -134,6 +164,7 @@ static const struct {
     {"net", net},           {"net-busy", net_busy},
     {"net-idle", net_idle}, {"net-late", net_late},
     {"net-set", net_set},   {"net-refused", net_refused},
+    {"net-held", net_held},
 };
 
 int main(int argc, char **argv)

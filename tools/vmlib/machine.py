@@ -97,9 +97,11 @@ class Machine(Desk):
         """The NICs that are processes of their own: models[I] is --nic I."""
         for index, nic in enumerate(self.options.nic):
             if model.is_model(nic):
-                pcap = self.options.pcap[index:index + 1]
+                pcap = self.options.pcap[index:index + 1] or [None]
                 self.models[index] = model.Model(
-                    nic, self.temp, index, self.wires[index], *pcap)
+                    nic, self.temp, index, self.wires[index], pcap[0],
+                    interrupts=not self.models
+                    and "-qtest" not in self.options.qemu)
 
     def popen(self, interactive=False, **arguments):
         """QEMU itself, with the sockets of the models."""

@@ -15,7 +15,7 @@ DEVICE = "x-pci-proxy-dev"
 # Properties of --nic x540,... that are QEMU's, and options of the model; any
 # other is one of the model's settings.
 QEMU_PROPERTIES = ("addr", "bus", "multifunction")
-MODEL_OPTIONS = ("dev", "mac", "trace", "qtest")
+MODEL_OPTIONS = ("dev", "mac", "trace")
 ANSWER_SECONDS = 20
 
 
@@ -60,9 +60,11 @@ def split_properties(nic):
 
 
 class Model:
-    """One modelled NIC. It ends when QEMU does; QEMU outlives it."""
+    """One modelled NIC. It ends when QEMU does; QEMU outlives it. QEMU has one
+    socket through which interrupts come in: the first model has it."""
 
-    def __init__(self, nic, temp, index, wire, pcap=None):
+    def __init__(self, nic, temp, index, wire, pcap=None,
+                 interrupts=False):
         self.path = os.path.join(temp, f"model{index}")
         self.link = None
         words, self.properties = split_properties(nic)
@@ -70,6 +72,9 @@ class Model:
         self.stderr = open(f"{self.path}.stderr", "wb")
         words = [PROGRAM, "--fd", str(ours.fileno()), "--control", self.path,
                  "--net", f"udp:{wire.port}:{wire.peer}", *words]
+        self.qtest = f"{self.path}.qtest" if interrupts else None
+        if interrupts:
+            words += ["--qtest", self.qtest]
         if pcap:
             words += ["--pcap", pcap]
         self.process = subprocess.Popen(
@@ -92,7 +97,11 @@ class Model:
     def device_words(self, index):
         """What QEMU is told about it."""
         device = f"{DEVICE},id=nic{index},fd={self.theirs.fileno()}"
-        return ["-device", ",".join([device, *self.properties])]
+        words = ["-device", ",".join([device, *self.properties])]
+        if self.qtest:
+            words += ["-qtest", f"unix:{self.qtest}",
+                      "-qtest-log", "/dev/null"]
+        return words
 
     def given(self):
         """QEMU has its end now: nobody else keeps it open."""
