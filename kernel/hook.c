@@ -72,14 +72,10 @@ static int hook_begin(void (*fn)(void *), void *arg, struct hook **hook)
     return *hook == 0 ? E_NOMEM : 0;
 }
 
-void hook_note(const struct hook *hook)
+int hook_note(const struct hook *hook)
 {
-    __atomic_fetch_or(&core_self()->hooks, BIT(hook - hooks), __ATOMIC_SEQ_CST);
-}
-
-int hook_is_noted(const struct hook *hook)
-{
-    return (load_acquire(&core_self()->hooks) & BIT(hook - hooks)) != 0;
+    u64 bit = BIT(hook - hooks), *due = &core_self()->hooks;
+    return (__atomic_fetch_or(due, bit, __ATOMIC_SEQ_CST) & bit) != 0;
 }
 
 int hook_is_taken(int (*is_same)(const struct hook *, const struct hook *),
@@ -131,7 +127,7 @@ static void hook_timer_interrupt(void *context)
         if (load_acquire(&hooks[i].kind) == HOOK_TIMER &&
             hooks[i].core == core->index && hooks[i].due <= now) {
             hooks[i].due = NEVER;
-            hook_note(&hooks[i]);
+            (void)hook_note(&hooks[i]);
         }
     }
     hook_set_timer(core);
@@ -253,6 +249,7 @@ static void hook_call(struct hook *hook)
     }
     fn(arg);
     __asm__ volatile("cld"); // what C expects, whatever it left
+    clear_vectors();
     if (once || hook->number != number || load_acquire(&hook->kind) != kind) {
         return;
     }

@@ -38,14 +38,14 @@ static void hook_device_interrupt(void *context)
     }
     if (kind == HOOK_NET) {
         (void)hook->nic->ops->notify(hook->nic, NIC_NOTIFY_MASK);
-        hook_note(hook);
+        (void)hook_note(hook);
     } else if (kind == HOOK_IRQ) {
         if (hook->mask != 0) {
             mmio_write32(hook->mask, MSI_ENTRY_MASKED);
-        } else if (hook_is_noted(hook)) {
+        }
+        if (hook_note(hook) && hook->mask == 0) {
             hook_device_hush(core_self());
         }
-        hook_note(hook);
     }
 }
 
@@ -120,6 +120,6 @@ void hook_device_again(struct hook *hook)
             mmio_write32(hook->mask, 0);
         }
     } else if (hook->nic->ops->notify(hook->nic, NIC_NOTIFY_UNMASK) > 0) {
-        hook_note(hook);
+        (void)hook_note(hook);
     }
 }

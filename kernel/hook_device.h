@@ -28,9 +28,8 @@ void hook_device_again(struct hook *hook); // its function has returned
 // Hooks are about to be called: devices that were told to wait may speak.
 void hook_device_listen(struct core *core);
 
-// hook.c: this one is due on this core.
-void hook_note(const struct hook *hook);
-int hook_is_noted(const struct hook *hook);
+// hook.c: this one is due on this core. Returns 1 when it was already.
+int hook_note(const struct hook *hook);
 // 1 when another device's hook is the same as this one.
 int hook_is_taken(int (*is_same)(const struct hook *, const struct hook *),
                   const struct hook *like);

@@ -44,6 +44,13 @@ static void spin(u64 ns)
     }
 }
 
+static u64 interrupts(void)
+{
+    struct cpu_info info;
+    os->cpu_info(&info);
+    return info.interrupts;
+}
+
 static void once(void)
 {
     u64 start = os->time_ns();
@@ -56,6 +63,11 @@ static void once(void)
     check(calls == 1, "once");
     check(os->hook_remove((u32)hook) == E_RANGE, "gone by itself");
     check(os->hook_timer(0, 0, count, 0) >= 0 && wait_calls(2), "at once");
+    hook = os->hook_timer(5 * MS, 0, count, 0);
+    check(os->hook_remove((u32)hook) == 0, "removed");
+    u64 before = interrupts();
+    spin(20 * MS);
+    check(interrupts() == before, "its interrupt with it");
 }
 
 static void periodic(void)
@@ -122,6 +134,26 @@ static void in_calls(void)
     (void)os->hook_remove((u32)hook);
 }
 
+// A call that takes many periods: the hook comes when it has returned.
+static void no_cut(void)
+{
+    void *memory;
+    u64 bytes = 16 << 20, most = 0, took = 0;
+    (void)os->hook_timer(MS / 10, MS / 10, count, 0);
+    for (u32 i = 0; i < 5; i++) {
+        u64 start = os->time_ns();
+        u32 before = calls;
+        int result = os->mem_alloc(bytes, MEM_ZERO, &memory);
+        u64 more = calls - before, ns = os->time_ns() - start;
+        took = ns > took ? ns : took;
+        most = more > most ? more : most;
+        bad |= result < 0 || os->mem_free(memory, bytes) < 0;
+    }
+    print("%lu calls in %lu ns\n", most, took);
+    check(took > 10 * MS / 10, "a long call");
+    check(most <= 3, "a hook before and after it");
+}
+
 static void allocate(void *arg)
 {
     void *memory;
@@ -175,6 +207,18 @@ static void cores(void)
     check(os->hook_timer(10000 * MS, 0, count, 0) >= 0, "left behind");
     check(os->cpu_start(1, hook_there, 0) == 0, "left behind there");
     (void)os->cpu_wait(1);
+}
+
+static void hook_later(void *arg)
+{
+    (void)os->hook_timer(200 * MS, MS, count, arg);
+}
+// Timers that would come when the program has ended, on both cores.
+static void left(void)
+{
+    check(os->cpu_start(1, hook_later, 0) == 0, "sent");
+    (void)os->cpu_wait(1);
+    hook_later(0);
 }
 
 static void many(void)
@@ -316,6 +360,8 @@ static const struct {
     {"in-calls", in_calls},
     {"reenter", reenter},
     {"cores", cores},
+    {"no-cut", no_cut},
+    {"left", left},
     {"many", many},
     {"arguments", arguments},
     {"storm", storm},

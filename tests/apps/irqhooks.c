@@ -192,10 +192,13 @@ static void removed(struct source *source)
     irq_spin(5 * MS);
     check(source->calls == 0, "not called");
     irq_hook(source, raise_and_remove);
+    u64 before = interrupts();
     source->raise();
     check(irq_wait(source, 1), "it came");
     irq_spin(5 * MS);
+    source->raise();
     check(source->calls == 1, "not called again");
+    check(interrupts() - before <= 1u + (source == EDU), "nor interrupted");
     check(os->cpu_start(1, irq_storm, source) == 0, "a storm");
     for (u32 i = 0; i < 100 && !bad; i++) {
         u32 calls = source->calls;
@@ -206,7 +209,7 @@ static void removed(struct source *source)
         bad |= source->calls != calls;
     }
     check(!bad, "removed a hundred times");
-    u64 before = interrupts();
+    before = interrupts();
     irq_spin(20 * MS);
     check(interrupts() == before, "quiet");
 }

@@ -23,6 +23,13 @@ static void spin(u64 ns)
     }
 }
 
+static u64 interrupts_taken(void)
+{
+    struct cpu_info info;
+    os->cpu_info(&info);
+    return info.interrupts;
+}
+
 // Frames come back from inside the hook, and are counted, until a key comes.
 static volatile u64 frames;
 
@@ -58,10 +65,12 @@ static void net(void)
     wait_key();
     check(os->hook_remove((u32)hook) == 0, "removed");
     frames = 0;
+    u64 before = interrupts_taken();
     wait_key();
+    check(interrupts_taken() - before <= 2, "none but the key's");
     struct net_frame frame;
     u64 polled = 0, limit = os->time_ns() + 10000 * MS;
-    while (polled < 5 && os->time_ns() < limit) {
+    while (polled < 20 && os->time_ns() < limit) {
         polled += os->net_rx(0, &frame) == 1;
     }
     print("polled %lu\n", polled);
@@ -120,13 +129,6 @@ static void net_set(void)
         check(os->net_set(0, changes[i].setting, changes[i].value) == 0, "set");
         wait_key();
     }
-}
-
-static u64 interrupts_taken(void)
-{
-    struct cpu_info info;
-    os->cpu_info(&info);
-    return info.interrupts;
 }
 
 // Frames come while the hook's function runs: the NIC keeps quiet about them.

@@ -8,8 +8,11 @@
 
 enum { N = 56, ROUNDS = 200 };
 #define MS 1000000ul
+#define MXCSR_START 0x1F80
+#define MXCSR_PROGRAM 0x7F80 // another rounding
+#define DIRECTION 0x400
 
-static volatile u32 hooks;
+static volatile u32 hooks, checks;
 static volatile double spoiled;
 static int bad, has_avx;
 
@@ -26,10 +29,27 @@ static double work(double seed)
     return sum;
 }
 
+// What the ABI promises a function, whatever was interrupted or ran before.
+static void check_start(void *arg)
+{
+    u64 flags;
+    u32 mxcsr;
+    u8 x87[28]; // FNSTENV: control, status and tags, two bytes of four each
+    (void)arg;
+    __asm__ volatile("pushfq; popq %0; stmxcsr %1; fnstenv %2"
+                     : "=r"(flags), "=m"(mxcsr), "=m"(x87));
+    bad |= (flags & DIRECTION) != 0 || mxcsr != MXCSR_START;
+    bad |= x87[8] != 0xFF || x87[9] != 0xFF; // all eight are empty
+    checks++;
+}
+
 static void spoil(void *arg)
 {
     static const u32 strange = 0x9FC0; // flush to zero, other rounding
-    (void)arg;
+    u64 end = os->time_ns() + 100000;
+    check_start(arg);
+    while (os->time_ns() < end) { // the other becomes due, and comes next
+    }
     spoiled += work(3.25);
     if (has_avx) {
         __asm__ volatile("vpcmpeqd %%ymm0, %%ymm0, %%ymm0;"
@@ -68,7 +88,7 @@ static int kept_avx(void)
     for (u32 i = 0; i < 12; i++) {
         bad |= out[i / 4][i % 4] != in[i % 4];
     }
-    return mxcsr == 0x1F80;
+    return mxcsr == MXCSR_PROGRAM;
 }
 
 static int kept_sse(void)
@@ -90,20 +110,25 @@ static int kept_sse(void)
     for (u32 i = 0; i < 6; i++) {
         bad |= out[i / 2][i % 2] != in[i % 2];
     }
-    return mxcsr == 0x1F80;
+    return mxcsr == MXCSR_PROGRAM;
 }
 
 static void run(void *arg)
 {
+    static const u32 mxcsr = MXCSR_PROGRAM;
     (void)arg;
+    __asm__ volatile("ldmxcsr %0; fldpi" : : "m"(mxcsr));
     double want = work(1.5);
     int hook = os->hook_timer(MS, MS, spoil, 0);
-    bad |= hook < 0;
+    int other = os->hook_timer(MS, MS, check_start, 0);
+    bad |= hook < 0 || other < 0;
     for (u32 i = 0; i < ROUNDS && !bad && hooks < 40; i++) {
         bad |= !(has_avx ? kept_avx() : kept_sse());
         bad |= work(1.5) != want;
     }
     (void)os->hook_remove((u32)hook);
+    (void)os->hook_remove((u32)other);
+    bad |= checks <= hooks;
 }
 
 int main(int argc, char **argv)
