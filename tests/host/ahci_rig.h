@@ -10,60 +10,14 @@
 #include "../../drivers/ahci_disk.c"
 #undef LOG_TAG
 #include "../../drivers/ahci.c"
-#include <stdarg.h>
 #include <sys/mman.h>
-#include "test.h"
-
-static char last_log[256];
-
-void log_line(enum log_level level, const char *tag, const char *format, ...)
-{
-    (void)tag;
-    va_list args;
-    va_start(args, format);
-    if (level != LOG_DEBUG) {
-        vsnprintf(last_log, sizeof(last_log), format, args);
-    }
-    va_end(args);
-}
-
-static inline int log_says(const char *part)
-{
-    return __builtin_strstr(last_log, part) != 0;
-}
-
-u64 string_copy(char *to, const char *from, u64 cap)
-{
-    u64 i = 0;
-    for (; i < cap - 1 && from[i]; i++) {
-        to[i] = from[i];
-    }
-    to[i] = 0;
-    return i;
-}
+#include "log_fake.h"
+#include "clock_fake.h"
 
 void pci_name(const struct pci_device *device, char *text)
 {
     (void)device;
     string_copy(text, "00:1f.2", 16);
-}
-
-static u64 now_ns; // moves when somebody waits
-
-struct deadline deadline_ns(u64 ns)
-{
-    return (struct deadline){now_ns + ns, 0};
-}
-
-int deadline_passed(struct deadline *deadline)
-{
-    now_ns += 100000;
-    return now_ns >= deadline->end;
-}
-
-void time_delay_ns(u64 ns)
-{
-    now_ns += ns;
 }
 
 static u64 memory_left; // bytes that memory_boot_alloc still gives

@@ -3,42 +3,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../kernel/disk.c"
-#include <stdarg.h>
-#include "test.h"
-
-u64 string_copy(char *to, const char *from, u64 cap)
-{
-    u64 i = 0;
-    for (; i < cap - 1 && from[i]; i++) {
-        to[i] = from[i];
-    }
-    to[i] = 0;
-    return i;
-}
+#include "log_fake.h"
 
 void pci_name(const struct pci_device *device, char *text)
 {
     (void)device;
     string_copy(text, "00:1f.2", 16);
-}
-
-static char last_log[256];
-static u32 log_lines;
-
-void log_line(enum log_level level, const char *tag, const char *format, ...)
-{
-    (void)level;
-    (void)tag;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(last_log, sizeof(last_log), format, args);
-    va_end(args);
-    log_lines++;
-}
-
-static int log_says(const char *part)
-{
-    return __builtin_strstr(last_log, part) != 0;
 }
 
 // Memory as a program sees it: `run_bytes` says how fragmented it is, pages

@@ -5,25 +5,11 @@
 #include "../../drivers/keymap.c"
 #include "../../drivers/keyboard.c"
 #undef LOG_TAG
-#include <stdarg.h>
-#include "test.h"
+#include "log_fake.h"
 
 static char typed[512];
 static u32 typed_n, typed_room = sizeof(typed) - 1, reboots;
 static char option[16];
-static char last_log[256];
-
-void log_line(enum log_level level, const char *tag, const char *format, ...)
-{
-    (void)tag;
-    va_list args;
-    va_start(args, format);
-    if (level != LOG_DEBUG) {
-        vsnprintf(last_log, sizeof(last_log), format, args);
-    }
-    va_end(args);
-}
-
 void option_read(const char *key, char *value, u64 cap)
 {
     (void)key;

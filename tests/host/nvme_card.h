@@ -9,8 +9,8 @@
 #include "../../drivers/nvme_disk.c"
 #undef LOG_TAG
 #include "../../drivers/nvme.c"
-#include <stdarg.h>
-#include "test.h"
+#include "log_fake.h"
+#include "clock_fake.h"
 
 #define CARD 0x10000000ul
 enum fault {
@@ -41,41 +41,10 @@ static struct {
     u8 disk[1 << 16];
 } card;
 
-static char last_log[256];
-
-void log_line(enum log_level level, const char *tag, const char *format, ...)
-{
-    (void)tag;
-    va_list args;
-    va_start(args, format);
-    if (level != LOG_DEBUG) {
-        vsnprintf(last_log, sizeof(last_log), format, args);
-    }
-    va_end(args);
-}
-
-u64 string_copy(char *to, const char *from, u64 cap)
-{
-    return (u64)snprintf(to, cap, "%s", from);
-}
-
 void pci_name(const struct pci_device *device, char *text)
 {
     (void)device;
     string_copy(text, "00:04.0", 16);
-}
-
-static u64 now_ns; // moves when somebody waits
-
-struct deadline deadline_ns(u64 ns)
-{
-    return (struct deadline){now_ns + ns, 0};
-}
-
-int deadline_passed(struct deadline *deadline)
-{
-    now_ns += 100000;
-    return now_ns >= deadline->end;
 }
 
 static void *arena[64];

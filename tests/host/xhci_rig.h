@@ -31,41 +31,13 @@
 #undef LOG_TAG
 #define RESET_MS CONTROLLER_RESET_MS
 #include "../../drivers/xhci.c"
+#include "clock_fake.h"
 #include <stdlib.h>
-
-u64 string_copy(char *to, const char *from, u64 cap)
-{
-    u64 i = 0;
-    for (; i < cap - 1 && from[i]; i++) {
-        to[i] = from[i];
-    }
-    to[i] = 0;
-    return i;
-}
 
 void pci_name(const struct pci_device *device, char *text)
 {
     (void)device;
     string_copy(text, "00:04.0", 16);
-}
-
-static u64 now_ns;          // moves when somebody waits
-static u64 look_ns = 10000; // by so much each time
-
-struct deadline deadline_ns(u64 ns)
-{
-    return (struct deadline){now_ns + ns, 0};
-}
-
-int deadline_passed(struct deadline *deadline)
-{
-    now_ns += look_ns;
-    return now_ns >= deadline->end;
-}
-
-void time_delay_ns(u64 ns)
-{
-    now_ns += ns;
 }
 
 static void *arena[256];
