@@ -84,13 +84,11 @@ static int intel_rx(struct nic *nic, struct net_frame *frames, u32 n)
     if (intel->broken) {
         TRY(intel_heal(intel));
     }
-    store_release(&intel->busy, 1);
     u32 mask = intel->n_rx - 1;
     intel_give_back(intel, n);
     u32 count = intel_take(intel, frames, n);
     nic->rx_frames += count;
     nic_set_poll(nic, &intel->rx[intel->rx_at & mask].status, INTEL_DD, 0);
-    store_release(&intel->busy, 0);
     return (int)count;
 }
 
@@ -150,13 +148,11 @@ static int intel_tx(struct nic *nic, const struct net_frame *frames, u32 n)
 {
     struct intel *intel = (struct intel *)nic;
     TRY(intel_check(intel));
-    store_release(&intel->busy, 1);
     int error = 0;
     u32 queued = intel_queue(intel, frames, n, &error);
     if (queued) {
         intel_tail(intel, intel->kind->tx, intel->tx_at & (intel->n_tx - 1));
     }
-    store_release(&intel->busy, 0);
     if (queued) {
         return (int)queued;
     }

@@ -91,7 +91,6 @@ struct intel {
     u64 rx_bad;     // damaged frames counted that the device counts too
     u64 checked_tsc, stuck_tsc, skipped_tsc, failed_tsc; // 0: not
     u8 rx_skip;  // pieces of a frame too big are still to come
-    u8 busy;     // inside a call; still set when one was never finished
     u8 broken;   // to be reset
     u8 notifies; // it tells of frames by interrupt
     // From the start, and what the fields above show.

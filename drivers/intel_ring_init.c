@@ -266,8 +266,7 @@ void intel_recover(struct nic *nic)
 {
     struct intel *intel = (struct intel *)nic;
     intel_look(intel);
-    intel->broken |= intel->busy;
-    intel->busy = 0;
+    intel->broken |= nic->cut;
     if (!intel->broken) {
         return;
     }

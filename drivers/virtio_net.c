@@ -99,16 +99,17 @@ virtio_net_take(struct virtio_net *net, struct net_frame *frames, u32 most,
 }
 
 // Fill frames from at most `most` used entries. Frames that are not for a
-// program only make the loop look further, so that 0 means an empty ring.
+// program only make the loop look further, so that 0 means an empty ring. How
+// far is counted here, whatever becomes of the indices.
 static u32 virtio_net_fill(struct virtio_net *net, struct net_frame *frames,
                            u32 n, u32 most)
 {
-    u32 count = 0, end = net->rx_taken + most;
-    while (count == 0 && net->rx_taken != end && !net->broken) {
-        u32 left = end - net->rx_taken;
-        left = left < n ? left : n;
-        count = net->merged ? virtio_net_take(net, frames, left, 1)
-                            : virtio_net_take(net, frames, left, 0);
+    u32 count = 0;
+    while (count == 0 && most != 0 && !net->broken) {
+        u32 looks = most < n ? most : n;
+        count = net->merged ? virtio_net_take(net, frames, looks, 1)
+                            : virtio_net_take(net, frames, looks, 0);
+        most -= looks;
     }
     net->nic.rx_frames += count;
     return count;
@@ -139,7 +140,6 @@ static int virtio_net_rx(struct nic *nic, struct net_frame *frames, u32 n)
         virtio_net_distrust(net, &nic->rx_dropped);
         return virtio_net_rebuild(net);
     }
-    store_release(&net->busy, 1);
     virtio_net_give_back(net, n);
     u32 most = ready < nic->max_burst ? ready : nic->max_burst;
     u32 count = virtio_net_fill(net, frames, n, most);
@@ -147,7 +147,6 @@ static int virtio_net_rx(struct nic *nic, struct net_frame *frames, u32 n)
     if (!net->broken) {
         nic_set_idle(nic, net->rx_taken << 16);
     }
-    store_release(&net->busy, 0);
     return (int)count;
 }
 
@@ -292,11 +291,9 @@ static int virtio_net_tx(struct nic *nic, const struct net_frame *frames, u32 n)
         virtio_net_reclaim(net);
     }
     TRY(virtio_net_check(net));
-    store_release(&net->busy, 1);
     int error = E_AGAIN;
     u32 queued = virtio_net_queue(net, frames, n, &error);
     virtio_publish(&net->tx, (u16)net->tx_ring.prod);
-    store_release(&net->busy, 0);
     return queued ? (int)queued : error;
 }
 
@@ -315,10 +312,9 @@ static void virtio_net_info(struct nic *nic, struct net_info *info)
 static void virtio_net_recover(struct nic *nic)
 {
     struct virtio_net *net = (struct virtio_net *)nic;
-    if (!net->busy && !net->broken) {
+    if (!nic->cut && !net->broken) {
         return;
     }
-    net->busy = 0;
     net->rx_held = 0;
     net->rx_given++; // nothing is held
     if (virtio_net_rebuild(net) < 0) {

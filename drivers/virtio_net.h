@@ -45,7 +45,6 @@ struct virtio_net {
     u32 tx_extra;        // bytes of that descriptor besides the frame
     u64 link_checked;    // TSC
     u8 link;
-    u8 busy;   // inside a call; still set when one was never finished
     u8 broken; // the device told us nonsense: to be rebuilt
     // rx_given when a buffer was handed out last: it is out while that has not
     // changed, and the device's when it has.

@@ -15,7 +15,7 @@ enum { LEAST_RX = 128, SMALL_TX = 32, LONGEST_FRAME = 65550 };
 static void virtio_net_fill_rx(struct virtio_net *net)
 {
     u64 phys = phys_of(net->rx_buffers) + FRAME_OFFSET - net->header;
-    u32 shown = 0, held = net->n_rx - net->rx_held;
+    u32 shown = 0, held = net->n_rx - net->rx_held, mask = net->rx.size - 1;
     for (u32 i = 0; i < net->n_rx; i++) {
         net->rx.desc[i] = (struct virtq_desc){
             .addr = phys + i * net->room,
@@ -23,7 +23,7 @@ static void virtio_net_fill_rx(struct virtio_net *net)
             .flags = DESC_WRITE,
         };
         int is_held = net->rx_held && net->rx_given_of[i] == net->rx_given;
-        net->rx.avail->ring[is_held ? held++ : shown++] = (u16)i;
+        net->rx.avail->ring[(is_held ? held++ : shown++) & mask] = (u16)i;
     }
     net->rx_taken = 0;
     net->rx_skip = 0;

@@ -172,7 +172,7 @@ static int virtio_net_change(struct virtio_net *net,
     nic_set_never_idle(&net->nic);
     virtio_net_drain(net);
     virtio_net_use(net, next, room);
-    net->busy = 0;
+    net->nic.cut = 0;
     return virtio_net_restart(net);
 }
 

@@ -228,17 +228,17 @@ struct sys_info {
     CALL(console, i64, con_read, (void *text, u64 cap, i64 wait_ns), \
         "Read what was typed: at least one byte and at most cap. Waits wait_ns nanoseconds (0: not at all, -1: for ever). Returns the bytes read, 0 when none came. E_ARG: cap is 0.") \
     CALL(net, int, net_rx, (u32 nic, struct net_frame *frame), \
-        "Take the next frame off a NIC's ring, without a copy: frame->data stays valid until the next receive on this NIC. Returns 1, or 0 when the ring is empty. E_NODEV: no such NIC. E_GONE: the device was removed.") \
+        "Take the next frame off a NIC's ring, without a copy: frame->data stays valid until the next receive on this NIC. Returns 1, or 0 when the ring is empty. E_NODEV: no such NIC. E_GONE: the device was removed. E_BUSY: another core is in a call on this NIC, which is the program's error.") \
     CALL(net, int, net_rx_burst, (u32 nic, struct net_frame *frames, u32 n), \
-        "Take up to n frames (at most half the ring) as net_rx does; all stay valid until the next receive on this NIC. Returns how many. E_NODEV, E_GONE; E_ARG: n is 0.") \
+        "Take up to n frames (at most half the ring) as net_rx does; all stay valid until the next receive on this NIC. Returns how many. E_NODEV, E_GONE, E_BUSY; E_ARG: n is 0.") \
     CALL(net, int, net_tx, (u32 nic, const void *data, u64 len), \
-        "Queue one frame (14 to max_frame bytes, without FCS); shorter than 60 is padded with zeros. The frame is copied: data is the caller's again on return. Returns 1. E_NODEV, E_SIZE, E_LINK, E_GONE; E_AGAIN: the ring is full.") \
+        "Queue one frame (14 to max_frame bytes, without FCS); shorter than 60 is padded with zeros. The frame is copied: data is the caller's again on return. Returns 1. E_NODEV, E_SIZE, E_LINK, E_GONE, E_BUSY; E_AGAIN: the ring is full.") \
     CALL(net, int, net_tx_burst, (u32 nic, const struct net_frame *frames, u32 n), \
         "Queue up to n frames as net_tx does, telling the device once. Returns how many were queued, in order; an error only when the first was refused: errors as net_tx.") \
     CALL(net, const struct net_poll *, net_poll, (u32 nic), \
         "The NIC's poll word, kept current by the driver: the ring is empty exactly while (*word & mask) == idle. Null: no such NIC.") \
     CALL(net, int, net_info, (u32 nic, struct net_info *info), \
-        "Describe a NIC: MAC, link, counters. NICs are numbered from 0 by PCI address. E_NODEV: no such NIC.") \
+        "Describe a NIC: MAC, link, counters. NICs are numbered from 0 by PCI address. E_NODEV: no such NIC. E_BUSY: as net_rx.") \
     CALL(disk, i64, disk_read, (u32 disk, u64 block, u64 n, void *buf), \
         "Read n blocks of 4096 bytes straight into buf (4-byte aligned). Returns n. E_ARG: n is 0 or buf is not aligned. E_NODEV; E_RANGE: past the end of the disk; E_FAULT: buf is not writable memory; E_IO, E_TIMEOUT: see disk_info's error_block, buf may be partly written.") \
     CALL(disk, i64, disk_write, (u32 disk, u64 block, u64 n, const void *buf), \
@@ -304,7 +304,7 @@ struct sys_info {
     CALL(hook, int, hook_timer, (u64 first_ns, u64 period_ns, void (*fn)(void *), void *arg), \
         "Call fn(arg) on the calling core first_ns nanoseconds from now, then every period_ns (0: once), by interrupt and on a stack of its own. Returns a hook's number. Gone when the program ends. E_ARG: fn is null; E_NODEV: no timer; E_NOMEM: too many hooks.") \
     CALL(hook, int, hook_net, (u32 nic, void (*fn)(void *), void *arg), \
-        "Call fn(arg) on the calling core, by interrupt, when frames have come to a NIC whose ring was empty; receive until it is. E_ARG, E_NODEV; E_UNSUPPORTED: this NIC cannot interrupt; E_BUSY: it has a hook; E_NOMEM.") \
+        "Call fn(arg) on the calling core, by interrupt, when frames have come to a NIC whose ring was empty; receive until it is. E_ARG, E_NODEV; E_UNSUPPORTED: this NIC cannot interrupt; E_BUSY: it has a hook, or another core is at it; E_NOMEM.") \
     CALL(hook, int, hook_irq, (u32 index, u32 entry, void (*fn)(void *), void *arg), \
         "Call fn(arg) on the calling core when PCI function number index signals MSI-X entry `entry` (entry 0 of MSI where it has no MSI-X). E_ARG; E_RANGE: no such function or entry; E_UNSUPPORTED: it has neither; E_BUSY: a driver or a hook has it; E_NOMEM.") \
     CALL(hook, int, hook_remove, (u32 hook), \

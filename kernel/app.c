@@ -174,6 +174,7 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
         hook_forbid_all();
         smp_stop_all();
         stopping = STOP_NO; // one of them may have ended it too
+        nic_end_calls();
         hook_take_back_all();
         pci_take_back_all();
         console_break_lock();
@@ -182,8 +183,8 @@ int app_run(const void *image, u64 len, u32 flags, int argc,
     }
     app_take_back(&app);
     nic_restore_all();
+    nic_recover_all(app.ended != 0);
     if (app.ended != 0) {
-        nic_recover_all();
         disk_recover_all();
         app.ended = 0;
     }
@@ -224,6 +225,8 @@ _Noreturn void app_run_shell(void)
             panic("the shell cannot be loaded (%d)", result);
         }
         result = app_call(&shell);
+        nic_end_calls();
+        nic_recover_all(1);
         console_break_lock();
         screen_take_back();
         app_take_back(&shell);

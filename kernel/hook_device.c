@@ -11,6 +11,9 @@
 #include "interrupt.h"
 #include "mmio.h"
 #include "msi.h"
+#include "time.h"
+
+enum { NOTIFY_MS = 1000 }; // a reset in another core's call may take half of it
 
 // MSI has no mask: a device that speaks again before its hook was called would
 // go on to, and the core do nothing but listen. So all devices of the program
@@ -74,6 +77,16 @@ static int hook_device_check(const struct hook *hook, enum hook_kind kind)
     return hook->nic->ops->notify == 0 ? E_UNSUPPORTED : 0;
 }
 
+static int hook_device_notify(struct nic *nic, enum nic_notify what)
+{
+    if (!nic_enter(nic)) {
+        return E_BUSY;
+    }
+    int result = nic->ops->notify(nic, what);
+    nic_leave(nic);
+    return result;
+}
+
 // The vector is known before the hook is what its interrupt looks for.
 static int hook_device_connect(struct hook *hook, enum hook_kind kind)
 {
@@ -83,7 +96,7 @@ static int hook_device_connect(struct hook *hook, enum hook_kind kind)
     if (kind == HOOK_IRQ) {
         return 0;
     }
-    int waiting = hook->nic->ops->notify(hook->nic, NIC_NOTIFY_ON);
+    int waiting = hook_device_notify(hook->nic, NIC_NOTIFY_ON);
     return waiting > 0 ? hook_device_raise(hook) : waiting;
 }
 
@@ -104,10 +117,20 @@ int hook_device_start(struct hook *hook, enum hook_kind kind)
     return result;
 }
 
+// Another core's call is waited for.
+static void hook_device_quiet(struct nic *nic)
+{
+    struct deadline limit = deadline_ms(NOTIFY_MS);
+    while (hook_device_notify(nic, NIC_NOTIFY_OFF) == E_BUSY &&
+           !deadline_passed(&limit)) {
+        pause();
+    }
+}
+
 void hook_device_stop(struct hook *hook)
 {
     if (hook->nic != 0) {
-        (void)hook->nic->ops->notify(hook->nic, NIC_NOTIFY_OFF);
+        hook_device_quiet(hook->nic);
     }
     msi_off(hook->pci, hook->entry);
     interrupt_give_vector(hook->vector);
@@ -119,7 +142,10 @@ void hook_device_again(struct hook *hook)
         if (hook->mask != 0) {
             mmio_write32(hook->mask, 0);
         }
-    } else if (hook->nic->ops->notify(hook->nic, NIC_NOTIFY_UNMASK) > 0) {
+        return;
+    }
+    int waiting = hook_device_notify(hook->nic, NIC_NOTIFY_UNMASK);
+    if (waiting > 0 || waiting == E_BUSY) { // or try again
         (void)hook_note(hook);
     }
 }

@@ -61,13 +61,26 @@ u32 nic_count(void)
     return nic_table.n;
 }
 
-void nic_recover_all(void)
+void nic_end_calls(void)
 {
     for (u32 i = 0; i < nic_table.n; i++) {
         struct nic *nic = nic_table.nics[i];
-        if (nic->ops->recover != 0 && !nic->gone) {
+        if (!nic->setting_up) { // that one ends, and says so
+            nic->cut |= nic->busy;
+            nic_leave(nic);
+        }
+    }
+}
+
+void nic_recover_all(int died)
+{
+    for (u32 i = 0; i < nic_table.n; i++) {
+        struct nic *nic = nic_table.nics[i];
+        int wanted = (died || nic->cut) && !nic->busy && !nic->gone;
+        if (wanted && nic->ops->recover != 0) {
             nic->ops->recover(nic);
         }
+        nic->cut = 0;
     }
 }
 
@@ -84,10 +97,14 @@ static COLD int nic_receive(u32 index, struct net_frame *frames, u32 n)
     if (nic == 0) {
         return E_NODEV;
     }
-    if (nic->gone) {
-        return E_GONE;
+    if (!nic_enter(nic)) {
+        return E_BUSY;
     }
-    return nic->ops->rx(nic, frames, n < nic->max_burst ? n : nic->max_burst);
+    u32 most = nic->max_burst;
+    int result =
+        nic->gone ? E_GONE : nic->ops->rx(nic, frames, n < most ? n : most);
+    nic_leave(nic);
+    return result;
 }
 
 static inline int nic_is_empty(u32 index)
@@ -116,10 +133,15 @@ int net_tx_burst(u32 nic, const struct net_frame *frames, u32 n)
     if (to == 0) {
         return E_NODEV;
     }
-    if (to->gone) {
-        return E_GONE;
+    if (n == 0) {
+        return to->gone ? E_GONE : 0;
     }
-    return n == 0 ? 0 : to->ops->tx(to, frames, n);
+    if (!nic_enter(to)) {
+        return E_BUSY;
+    }
+    int result = to->gone ? E_GONE : to->ops->tx(to, frames, n);
+    nic_leave(to);
+    return result;
 }
 
 int net_tx(u32 nic, const void *data, u64 len)
@@ -142,6 +164,9 @@ int net_info(u32 nic, struct net_info *info)
     if (from == 0) {
         return E_NODEV;
     }
+    if (!nic_enter(from)) {
+        return E_BUSY;
+    }
     struct net_info now = {.max_frame = from->max_frame};
     string_copy(now.driver, from->driver, sizeof(now.driver));
     pci_name(from->pci, now.pci);
@@ -156,6 +181,7 @@ int net_info(u32 nic, struct net_info *info)
     now.rx_dropped = from->rx_dropped;
     now.rx_missed = from->rx_missed;
     now.tx_dropped = from->tx_dropped;
+    nic_leave(from);
     *info = now;
     return 0;
 }

@@ -12,7 +12,8 @@ enum nic_notify {
     NIC_NOTIFY_UNMASK,
 };
 
-// Every function is called by one core at a time for one NIC.
+// Every function is called by one core at a time for one NIC; only
+// NIC_NOTIFY_MASK may come in the middle of another.
 struct nic_ops {
     // As net_rx_burst: hand out up to n frames, give back the buffers of the
     // previous receive, and call nic_set_poll() before it returns.
@@ -22,8 +23,8 @@ struct nic_ops {
     int (*tx)(struct nic *nic, const struct net_frame *frames, u32 n);
     // Fill link, speed, ring sizes and counters the device keeps.
     void (*info)(struct nic *nic, struct net_info *info);
-    // The program that used it has ended, perhaps in mid-call: make it as
-    // after probe. May be null.
+    // The program that used it has ended, in mid-call when nic->cut is set:
+    // make it as after probe. May be null.
     void (*recover)(struct nic *nic);
     // nic->setting has changed: make the device so. On an error it is left as
     // it was; with `keep`, and for one that is gone, the memory that the old
@@ -52,12 +53,27 @@ struct nic {
     u8 mac[6];
     u8 gone;       // the device was removed: every call answers E_GONE
     u8 setting_up; // inside net_set
+    u8 busy;       // a core is in a call that may change it
+    u8 cut;        // such a call never ended: its rings are in any state
     // By enum net_setting: now, from the start, and the device's limits.
     u32 setting[NIC_SETTINGS], first[NIC_SETTINGS], least[NIC_SETTINGS],
         most[NIC_SETTINGS];
     u64 rx_frames, rx_bytes, tx_frames, tx_bytes, rx_dropped, rx_missed,
         tx_dropped;
 };
+
+// Begin a call that may change it: 1, or 0 when another core is in one. Nobody
+// waits: two cores at one NIC are the program's error, and what they did at
+// once to its rings no check could find out in time.
+static inline int must_check nic_enter(struct nic *nic)
+{
+    return __atomic_exchange_n(&nic->busy, 1, __ATOMIC_ACQUIRE) == 0;
+}
+
+static inline void nic_leave(struct nic *nic)
+{
+    store_release(&nic->busy, 0);
+}
 
 // 1: a frame of len bytes may be sent or handed to a program.
 static inline int nic_takes(const struct nic *nic, u32 len)
@@ -70,7 +86,11 @@ static inline int nic_takes(const struct nic *nic, u32 len)
 int must_check nic_add(struct nic *nic);
 struct nic *nic_get(u32 index); // null: none
 u32 nic_count(void);
-void nic_recover_all(void); // a program ended
+// A program has ended, and no core runs any more: none is in a call.
+void nic_end_calls(void);
+// Then: make as new those that a call was cut off in; when the program died,
+// also those in other trouble.
+void nic_recover_all(int died);
 // What it has set goes back, and the memory that it took.
 void nic_restore_all(void);
 // The device was removed: from now on every call answers E_GONE.

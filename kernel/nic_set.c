@@ -49,9 +49,10 @@ static void nic_set_use(struct nic *nic)
 
 static int nic_set_apply(struct nic *nic, u32 setting, u32 value)
 {
-    if (__atomic_exchange_n(&nic->setting_up, 1, __ATOMIC_ACQUIRE)) {
+    if (!nic_enter(nic)) {
         return E_BUSY;
     }
+    store_release(&nic->setting_up, 1);
     app_call_whole(1);
     u32 before = nic->setting[setting];
     nic->setting[setting] = value;
@@ -61,6 +62,7 @@ static int nic_set_apply(struct nic *nic, u32 setting, u32 value)
     }
     nic_set_use(nic);
     store_release(&nic->setting_up, 0);
+    nic_leave(nic);
     app_call_whole(0);
     return result;
 }

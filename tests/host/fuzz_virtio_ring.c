@@ -151,7 +151,7 @@ static void step(void)
         card_tsc += card_hz / 100;
         check(net_info(0, &info) == 0);
     } else {
-        nic_recover_all();
+        nic_recover_all(1);
     }
 }
 

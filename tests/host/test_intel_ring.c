@@ -159,13 +159,13 @@ static void comes_and_goes(void)
     CHECK_EQ(card.resets, resets + 1);
     CHECK(fake_logged("it was reset") && info.link);
     CHECK_EQ(info.speed_mbps, 1000);
-    intel->busy = 1; // a program died in a call
-    nic_recover_all();
+    intel->nic.cut = 1; // a program died in a call
+    nic_recover_all(1);
     CHECK_EQ(card.resets, resets + 2);
     CHECK_EQ(net_tx(0, data, 64), 1);
     card.stuck = 1;
-    intel->busy = 1;
-    nic_recover_all();
+    intel->nic.cut = 1;
+    nic_recover_all(1);
     CHECK(fake_logged("timeout"));
     CHECK_EQ(net_tx(0, data, 64), E_IO);
     CHECK_EQ(net_rx(0, frames), E_IO);

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "../../lib/string_copy.c"
 #include "../../kernel/nic.c"
+#undef LOG_TAG
+#include "../../kernel/nic_set.c"
+#include "clock_fake.h"
 #include "test.h"
 
 static u32 calls, asked, recovered;
@@ -56,6 +59,17 @@ void pci_name(const struct pci_device *device, char *text)
 void log_line(enum log_level level, const char *tag, const char *text, ...)
 {
     (void)level, (void)tag, (void)text;
+}
+
+void app_call_whole(int on)
+{
+    (void)on;
+}
+
+const char *sys_error(int error)
+{
+    (void)error;
+    return "";
 }
 
 static void add(u32 n)
@@ -197,11 +211,87 @@ static void gone_is_for_ever(void)
     CHECK_EQ(net_rx(1, &frame), 1);
 }
 
+// A second core, at any moment of the first one's call.
+static void second_core(struct nic *nic)
+{
+    struct net_frame frame = {0};
+    struct net_info info;
+    u32 before = calls, other = !nic->setting[NET_PROMISCUOUS];
+    CHECK_EQ(net_rx(nic->index, &frame), E_BUSY);
+    CHECK_EQ(net_rx_burst(nic->index, &frame, 1), E_BUSY);
+    CHECK_EQ(net_tx(nic->index, &frame, 60), E_BUSY);
+    CHECK_EQ(net_tx_burst(nic->index, &frame, 1), E_BUSY);
+    CHECK_EQ(net_info(nic->index, &info), E_BUSY);
+    CHECK_EQ(net_set(nic->index, NET_PROMISCUOUS, other), E_BUSY);
+    CHECK_EQ(calls, before);
+    CHECK_EQ(net_tx(nic->index + 1, &frame, 60), 1); // another NIC's business
+    calls = before + 1;
+}
+
+static int shared_rx(struct nic *nic, struct net_frame *frames, u32 n)
+{
+    (void)frames, (void)n;
+    second_core(nic);
+    return 1;
+}
+
+static int shared_tx(struct nic *nic, const struct net_frame *frames, u32 n)
+{
+    (void)frames, (void)n;
+    second_core(nic);
+    return 1;
+}
+
+static void shared_info(struct nic *nic, struct net_info *info)
+{
+    (void)info;
+    second_core(nic);
+}
+
+static int shared_set(struct nic *nic, int keep)
+{
+    (void)keep;
+    second_core(nic);
+    return 0;
+}
+
+static const struct nic_ops shared = {.rx = shared_rx,
+                                      .tx = shared_tx,
+                                      .info = shared_info,
+                                      .set = shared_set,
+                                      .recover = count_recover};
+
+static void one_core_at_a_time(void)
+{
+    struct net_frame frame = {0};
+    struct net_info info;
+    nics[3].ops = &shared;
+    nics[3].most[NET_PROMISCUOUS] = 1;
+    calls = 0;
+    CHECK_EQ(net_rx(3, &frame), 1);
+    CHECK_EQ(net_tx(3, &frame, 60), 1);
+    CHECK_EQ(net_info(3, &info), 0);
+    CHECK_EQ(net_set(3, NET_PROMISCUOUS, 1), 0);
+    CHECK_EQ(calls, 4);
+    nics[3].ops = &counting;
+}
+
 static void recovers_those_that_can(void)
 {
+    struct net_frame frame = {0};
     nics[5].ops = &without_recover;
-    nic_recover_all();
+    nic_recover_all(1);
     CHECK_EQ(recovered, 0xFFFF & ~(1u << 2) & ~(1u << 5));
+    recovered = 0;
+    CHECK(nic_enter(&nics[4]) && nic_enter(&nics[6])); // cores that never leave
+    nics[6].setting_up = 1;                            // this one will
+    nic_end_calls();
+    CHECK_EQ(net_rx(4, &frame), 1);
+    CHECK_EQ(net_rx(6, &frame), E_BUSY);
+    nic_recover_all(0);
+    CHECK_EQ(recovered, 1u << 4);
+    nic_recover_all(0);
+    CHECK_EQ(recovered, 1u << 4);
 }
 
 int main(void)
@@ -213,6 +303,7 @@ int main(void)
     RUN(describes);
     RUN(sixteen_and_no_more);
     RUN(gone_is_for_ever);
+    RUN(one_core_at_a_time);
     RUN(recovers_those_that_can);
     return TEST_RESULT();
 }

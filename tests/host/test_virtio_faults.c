@@ -193,7 +193,7 @@ static void recovered_in_mid_call(void)
     begin();
     struct virtio_net *net = (struct virtio_net *)nic_get(0);
     put(5);
-    net->busy = 1;
+    net->nic.cut = 1;
     net->rx_taken += 3;
     net->rx_given++;
     for (u32 i = 0; i < 20; i++) {
@@ -201,11 +201,11 @@ static void recovered_in_mid_call(void)
     }
     net->rx_held = 77;
     net->tx_ring.prod += 9;
-    nic_recover_all();
+    nic_recover_all(1);
     CHECK_EQ(card.resets, 2);
     CHECK_EQ(card_waiting(&card.queues[0]), 256);
     expect_alive(2, 0);
-    nic_recover_all();
+    nic_recover_all(1);
     CHECK_EQ(card.resets, 2); // a finished program costs nothing
 }
 
@@ -248,7 +248,7 @@ static void expect_gone(void)
     const struct net_poll *poll = net_poll(0);
     CHECK((*poll->word & poll->mask) != poll->idle);
     CHECK(fake_logged("nic 0: device is gone"));
-    nic_recover_all();
+    nic_recover_all(1);
 }
 
 static void removed(void)

@@ -200,7 +200,7 @@ static void removed(void)
     CHECK_EQ(net_tx(0, &data, sizeof(data)), E_GONE);
     CHECK_EQ(net_set(0, NET_PROMISCUOUS, 0), E_GONE);
     CHECK(card_tsc - start < card_hz);
-    nic_recover_all();
+    nic_recover_all(1);
     nic_restore_all();
 }
 

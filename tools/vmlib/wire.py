@@ -6,6 +6,11 @@ import time
 SO_RCVBUFFORCE = 33
 BACKLOG = 64 << 10  # bytes; the kernel takes 208 KiB before it drops
 BURST = 16          # frames sent between two looks at the backlog
+DEAF = 10           # seconds
+
+
+class WireDeaf(Exception):
+    """The NIC at the other end takes no frames."""
 
 
 def hold_udp_port():
@@ -72,7 +77,7 @@ class Wire:
         """Send an iterable of frames at rate frames a second; returns how
         many were sent. Never ahead of the clock, in steps of about 1 ms, and
         slower when QEMU does not keep up: what the host drops in between
-        never was on the guest's wire."""
+        never was on the guest's wire. WireDeaf: see wait_backlog."""
         start, sent = time.monotonic(), 0
         for frame in frames:
             ahead = sent / rate - (time.monotonic() - start)
@@ -84,10 +89,17 @@ class Wire:
             sent += 1
         return sent
 
-    def wait_backlog(self, timeout=30):
-        """Until QEMU has read most of what was sent, or timeout seconds."""
-        end = time.monotonic() + timeout
-        while self.backlog()[0] > BACKLOG and time.monotonic() < end:
+    def wait_backlog(self, timeout=DEAF):
+        """Until QEMU has read most of what was sent. WireDeaf: it has read
+        nothing for timeout seconds."""
+        end, before = time.monotonic() + timeout, None
+        while (now := self.backlog()[0]) > BACKLOG:
+            if before is None or now < before:
+                end = time.monotonic() + timeout
+            elif time.monotonic() > end:
+                raise WireDeaf(f"the NIC has read nothing for {timeout} s: "
+                               f"{now} bytes wait for it")
+            before = now
             time.sleep(0.0005)
 
     def drain(self):
