@@ -12,14 +12,18 @@
 
 enum { FIFO_BYTES = 16, COM1 = 0x3F8, COM1_IRQ = 4 };
 enum { SEND_MS = 5000, BYTES_AN_INTERRUPT = 256 };
+// How often the line is looked at, and how long not in between, before it
+// counts as silent: longer than a byte takes.
+enum { EARLY_BYTES = 128, SILENT_LOOKS = 100, PAUSES = 50 };
 
 static struct {
     u8 present;
     u8 stuck;  // the transmitter did not come free in time
     u8 paused; // the input ring was full
     u8 by_interrupt;
-    u32 room;            // bytes the transmit FIFO surely takes
-    u8 has_early, early; // typed before the port was set up
+    u32 room;              // bytes the transmit FIFO surely takes
+    u8 early[EARLY_BYTES]; // typed before the port was set up
+    u32 early_n;
 } serial;
 
 // Wait until the FIFO is empty. Whoever reads the line may be slow (a host
@@ -117,16 +121,25 @@ static int serial_is_present(void)
     return inb(COM1 + UART_SCRATCH) == 0xA5;
 }
 
-// Switching the FIFOs on empties them, so the byte that a port without holds is
-// kept; not what a plug or a wrong speed made of the line.
-static void serial_switch_fifo_on(void)
+// Switching the FIFOs on empties them, so what a port without holds is kept
+// first; and what comes behind it, which would be lost at that moment. Not what
+// a plug or a wrong speed made of the line.
+static void serial_keep_early(void)
 {
-    u8 status = inb(COM1 + UART_LSR);
-    serial.has_early = (status & (LSR_READY | LSR_BAD)) == LSR_READY;
-    if (status & LSR_READY) {
-        serial.early = inb(COM1 + UART_DATA);
+    for (u32 looks = 0, most = 1; looks < most; looks++) {
+        // Looking without a break would keep an emulator from going on.
+        for (u32 i = 0; i < PAUSES && most > 1; i++) {
+            pause();
+        }
+        u8 status = inb(COM1 + UART_LSR);
+        u8 byte = status & LSR_READY ? inb(COM1 + UART_DATA) : 0;
+        if ((status & (LSR_READY | LSR_BAD)) == LSR_READY &&
+            serial.early_n < EARLY_BYTES) {
+            serial.early[serial.early_n++] = byte;
+            looks = 0;
+            most = SILENT_LOOKS;
+        }
     }
-    outb(COM1 + UART_FCR, FCR_ENABLE | FCR_CLEAR_TRANSMIT);
 }
 
 static int serial_init(void)
@@ -136,7 +149,8 @@ static int serial_init(void)
     }
     outb(COM1 + UART_IER, 0);
     outb(COM1 + UART_LCR, LCR_8N1);
-    serial_switch_fifo_on();
+    serial_keep_early();
+    outb(COM1 + UART_FCR, FCR_ENABLE | FCR_CLEAR_TRANSMIT);
     outb(COM1 + UART_LCR, LCR_DIVISOR);
     outb(COM1 + UART_DIVISOR_LOW, 1); // 115200 baud
     outb(COM1 + UART_DIVISOR_HIGH, 0);
@@ -152,8 +166,8 @@ static int serial_start_input(void)
     if (!serial.present) {
         return E_NODEV;
     }
-    if (serial.has_early) {
-        input_push_line(serial.early);
+    for (u32 i = 0; i < serial.early_n; i++) {
+        input_push_line(serial.early[i]);
     }
     input_add_source(&serial_source);
     interrupt_set_handler(VECTOR_IRQ_BASE + COM1_IRQ, serial_interrupt, 0);

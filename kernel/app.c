@@ -206,6 +206,8 @@ int app_exit(int status)
     struct core *core = core_self();
     i64 result = status < 0 ? EXIT_FAILURE_STATUS : status;
     if (core->index != 0) {
+        cli(); // the first core may send NMIs, which want whole tables
+        app_restore(core);
         app_end_from_worker(0, result);
     }
     app_leave(core->saved, result);

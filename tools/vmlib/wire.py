@@ -45,9 +45,9 @@ class Wire:
 
     def taken(self):
         """QEMU has bound its port by now: nobody needs to hold it."""
-        if self.holder:
-            self.holder.close()
-            self.holder = None
+        holder, self.holder = self.holder, None  # threads may send at once
+        if holder:
+            holder.close()
 
     def send(self, frame):
         """Put one frame (bytes) on the wire."""
