@@ -25,6 +25,7 @@ static struct {
     u32 words[CARD_WORDS];
     u32 resets, misuses, tails[2];
     int gone, stuck;
+    void (*tail_written)(void);
     u32 no_address, eeprom_dead; // RAH.AV stays 0; EERD never answers
     u16 eeprom[3];
     u32 rx_at, tx_at; // descriptors done
@@ -133,6 +134,10 @@ void other_write(u64 address, u64 value, u32 bytes, int is_port)
     card.tails[0] += at == E1000_RX_RING + RING_TAIL;
     card.tails[1] += at == E1000_TX_RING + RING_TAIL;
     *word(at) = (u32)value;
+    if ((at == E1000_RX_RING + RING_TAIL || at == E1000_TX_RING + RING_TAIL) &&
+        card.tail_written) {
+        card.tail_written();
+    }
     if (at == E1000_EERD) {
         card_read_eeprom((u32)value);
     }

@@ -159,12 +159,14 @@ static void comes_and_goes(void)
     CHECK_EQ(card.resets, resets + 1);
     CHECK(fake_logged("it was reset") && info.link);
     CHECK_EQ(info.speed_mbps, 1000);
-    intel->nic.cut = 1; // a program died in a call
+    CHECK(nic_enter(&intel->nic)); // a program died in a call
+    nic_end_calls();
     nic_recover_all(1);
     CHECK_EQ(card.resets, resets + 2);
     CHECK_EQ(net_tx(0, data, 64), 1);
     card.stuck = 1;
-    intel->nic.cut = 1;
+    CHECK(nic_enter(&intel->nic));
+    nic_end_calls();
     nic_recover_all(1);
     CHECK(fake_logged("timeout"));
     CHECK_EQ(net_tx(0, data, 64), E_IO);
@@ -177,6 +179,48 @@ static void comes_and_goes(void)
     CHECK_EQ(net_tx(0, data, 64), E_GONE);
     CHECK_EQ(net_rx(0, frames), E_GONE);
     CHECK(intel->nic.gone);
+}
+
+// A second core, while the first one writes a tail.
+static u32 seconds;
+static void comes_second(void)
+{
+    struct net_frame burst[32] = {{data, 64, 0}};
+    struct net_info info;
+    card.tail_written = 0;
+    for (u32 i = 0; i < 200; i++) {
+        CHECK_EQ(net_rx_burst(0, burst, 32), E_BUSY);
+    }
+    CHECK_EQ(net_tx_burst(0, burst, 1), E_BUSY);
+    CHECK_EQ(net_info(0, &info), E_BUSY);
+    CHECK_EQ(net_set(0, NET_RX_RING, 64), E_BUSY);
+    seconds++;
+}
+
+static void two_cores(void)
+{
+    struct intel *intel = card_plug();
+    u32 seed = 0, seen = 0, resets = card.resets;
+    for (u32 round = 0; round < 3000; round++) {
+        while (card_fill(64, DONE, (u8)seed)) {
+            seed++;
+        }
+        card.tail_written = comes_second;
+        int n = net_rx_burst(0, frames, 1 + round % 100);
+        for (int i = 0; i < n; i++) {
+            CHECK_EQ(*(u8 *)frames[i].data, (u8)seen++);
+        }
+        card.tail_written = comes_second;
+        CHECK_EQ(net_tx(0, data, 64), 1);
+        CHECK_EQ(card_send(), 64);
+        card.tail_written = 0;
+    }
+    CHECK(seconds > 3000 && seen > 100000);
+    CHECK_EQ(intel->nic.rx_frames, seen);
+    nic_end_calls();
+    nic_recover_all(1);
+    CHECK_EQ(card.resets, resets);
+    CHECK_EQ(card.misuses, 0);
 }
 
 static void passes_over(void)
@@ -203,6 +247,7 @@ int main(void)
     RUN(transmits);
     RUN(stands_still);
     RUN(comes_and_goes);
+    RUN(two_cores);
     RUN(passes_over);
     return TEST_RESULT();
 }

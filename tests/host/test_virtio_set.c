@@ -49,6 +49,8 @@ static void host_answers(void)
     CHECK_EQ(host_byte(answer, 1, DESC_WRITE), 0xFF);
     *(u8 *)card_desc(queue, answer)->addr = host.ack;
     host.seen[host.n++ % MOST_COMMANDS] = command;
+    CHECK_EQ(net_tx(0, &command, 60), E_BUSY); // another core comes
+    CHECK_EQ(net_set(0, NET_TX_RING, 16), E_BUSY);
     card_use(queue, 0, id, 1);
     card_show(queue, host.jump);
 }
