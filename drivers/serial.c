@@ -14,14 +14,15 @@ enum { FIFO_BYTES = 16, COM1 = 0x3F8, COM1_IRQ = 4 };
 enum { SEND_MS = 5000, BYTES_AN_INTERRUPT = 256 };
 // How often the line is looked at, and how long not in between, before it
 // counts as silent: longer than a byte takes.
-enum { EARLY_BYTES = 128, SILENT_LOOKS = 100, PAUSES = 50 };
+enum { EARLY_BYTES = 128, SILENT_LOOKS = 100, PAUSES = 500 };
 
 static struct {
     u8 present;
     u8 stuck;  // the transmitter did not come free in time
     u8 paused; // the input ring was full
     u8 by_interrupt;
-    u32 room;              // bytes the transmit FIFO surely takes
+    u32 holds;             // bytes the transmitter takes
+    u32 room;              // bytes it surely takes now
     u8 early[EARLY_BYTES]; // typed before the port was set up
     u32 early_n;
 } serial;
@@ -43,7 +44,7 @@ static int serial_wait_room(void)
         } while ((inb(COM1 + UART_LSR) & LSR_THRE) == 0);
     }
     serial.stuck = 0;
-    serial.room = FIFO_BYTES;
+    serial.room = serial.holds;
     return 0;
 }
 
@@ -121,24 +122,34 @@ static int serial_is_present(void)
     return inb(COM1 + UART_SCRATCH) == 0xA5;
 }
 
-// Switching the FIFOs on empties them, so what a port without holds is kept
-// first; and what comes behind it, which would be lost at that moment. Not what
-// a plug or a wrong speed made of the line.
+// What was typed before: first what a port without FIFOs holds, and then all
+// until the line is silent. Not what a plug or a wrong speed made of it.
 static void serial_keep_early(void)
 {
-    for (u32 looks = 0, most = 1; looks < most; looks++) {
+    for (u32 looks = 0, most = 1; looks < most && serial.early_n < EARLY_BYTES;
+         looks++) {
         // Looking without a break would keep an emulator from going on.
         for (u32 i = 0; i < PAUSES && most > 1; i++) {
             pause();
         }
         u8 status = inb(COM1 + UART_LSR);
         u8 byte = status & LSR_READY ? inb(COM1 + UART_DATA) : 0;
-        if ((status & (LSR_READY | LSR_BAD)) == LSR_READY &&
-            serial.early_n < EARLY_BYTES) {
+        if ((status & (LSR_READY | LSR_BAD)) == LSR_READY) {
             serial.early[serial.early_n++] = byte;
             looks = 0;
             most = SILENT_LOOKS;
         }
+    }
+}
+
+// Switching the FIFOs on empties them: not while somebody sends on and on, who
+// is served byte by byte.
+static void serial_switch_fifo_on(void)
+{
+    serial.holds = 1;
+    if (serial.early_n < EARLY_BYTES) {
+        outb(COM1 + UART_FCR, FCR_ENABLE | FCR_CLEAR_TRANSMIT);
+        serial.holds = FIFO_BYTES;
     }
 }
 
@@ -150,7 +161,7 @@ static int serial_init(void)
     outb(COM1 + UART_IER, 0);
     outb(COM1 + UART_LCR, LCR_8N1);
     serial_keep_early();
-    outb(COM1 + UART_FCR, FCR_ENABLE | FCR_CLEAR_TRANSMIT);
+    serial_switch_fifo_on();
     outb(COM1 + UART_LCR, LCR_DIVISOR);
     outb(COM1 + UART_DIVISOR_LOW, 1); // 115200 baud
     outb(COM1 + UART_DIVISOR_HIGH, 0);
