@@ -1,12 +1,15 @@
 # test_hostile.py - programs that turn the processor itself against the kernel:
 # each ends in its report, or leaves nothing behind.
 # SPDX-License-Identifier: MIT
+import os
 import re
 
 import pytest
 
+from conftest import ROOT
+from test_cores import addresses
 from test_faults import CRASHED, check_alive
-from test_panic import check_reboot
+from test_panic import check_reboot, stopped_at
 from test_programs import make_image
 
 GP = "general protection (vector 13)"
@@ -84,6 +87,19 @@ def test_hostile_leaves_nothing(hostile, core):
     hostile.wait_for("spinning\n")
     hostile.send(b"\x03")
     assert "program was stopped" in hostile.wait_prompt(20)
+    check_alive(hostile)
+
+
+def test_an_nmi_on_the_way_out(hostile, tmp_path):
+    """Another core has ended the program and left its tables broken; it is
+    told to stop before it has left."""
+    hostile.qmp("stop")
+    hostile.type("exec leave-gdt 1")
+    leave = {row[-1]: int(row[0], 16) for row in addresses(
+        os.path.join(ROOT, "build", "ingot.elf"))}["app_leave"]
+    with stopped_at(hostile, tmp_path, leave):
+        hostile.monitor("nmi")
+    hostile.wait_prompt(20)
     check_alive(hostile)
 
 

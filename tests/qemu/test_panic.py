@@ -46,7 +46,7 @@ def test_panic(machine, how, name, core):
 
 @contextlib.contextmanager
 def stopped_at(m, tmp_path, address):
-    """A machine started with -S, run up to an address: what gdb would do, in
+    """A stopped machine, run up to an address: what gdb would do, in
     gdb's remote protocol. It runs on afterwards."""
     path = f"{tmp_path}/gdb"
     m.monitor(f"gdbserver unix:{path},server=on,wait=off")
